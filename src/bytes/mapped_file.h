@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+
+#include "bytes/result.h"
+#include "bytes/view.h"
+
+namespace cuproof {
+
+/// A regular file mapped read-only. Sockets, FIFOs, devices and folders are refused without being
+/// opened for reading, so that nothing blocks. If the file shrinks while it is read, the missing
+/// pages read as zeros and changed() turns true (a handler for SIGBUS does that).
+class MappedFile {
+ public:
+  static Result<MappedFile> Open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  ByteView bytes() const { return bytes_; }
+  /// True when the file shrank under us.
+  bool changed() const;
+
+ private:
+  MappedFile() = default;
+  ByteView bytes_;
+  int slot_ = -1;  // in the table that the SIGBUS handler reads
+};
+
+}  // namespace cuproof

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/run.h"
+#include "cli/shared_options.h"
+#include "output/check_json.h"
+#include "output/check_text.h"
+#include "output/summary.h"
+#include "rule/check.h"
+
+namespace cuproof {
+namespace {
+
+struct CheckArguments {
+  std::vector<std::string> paths;
+  TargetOptions target;
+  OutputOptions output;
+  std::string fail_on = "error";
+  bool deep = false;
+};
+
+std::string Rendered(const Report& report, const CheckArguments& arguments, const RunInfo& run) {
+  if (arguments.output.format == "json") return DumpJson(CheckJson(report, run), 2) + "\n";
+  if (arguments.output.format == "jsonl") return CheckJsonLines(report, run);
+  return CheckText(report, arguments.output.StyleFor(STDOUT_FILENO), run);
+}
+
+int RunCheck(CheckArguments& arguments) {
+  if (arguments.paths.empty()) {
+    const std::string environment = ActiveEnvironment();
+    if (environment.empty()) {
+      PrintError(
+          {ErrorCode::kUsage,
+           "no PATH given and no virtual environment is active: name a file, a wheel, a folder, "
+           "an environment or pid:N",
+           "", std::nullopt});
+      return kExitCannot;
+    }
+    arguments.paths.push_back(environment);
+  }
+  const auto target = arguments.target.Resolve();
+  if (!target) {
+    PrintError(target.error());
+    return kExitCannot;
+  }
+  const Report report = ReadInputs(arguments.paths, arguments.output.Threads(), arguments.deep,
+                                   [&](const Inventory& inventory, const CheckOptions& options) {
+                                     return Check(inventory, *target, options);
+                                   });
+  RunInfo run;
+  run.version = CUPROOF_VERSION;
+  run.fail_on = ParseFailOn(arguments.fail_on).value_or(FailOn::kError);
+  for (const Error& problem : report.problems) PrintError(problem);
+  if (const auto written = WriteOutput(arguments.output.file, Rendered(report, arguments, run));
+      !written) {
+    PrintError(written.error());
+    return kExitCannot;
+  }
+  return ExitCode(report, run.fail_on);
+}
+
+}  // namespace
+
+void AddCheckCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<CheckArguments>();
+  CLI::App* command = app.add_subcommand(
+      "check", "say which GPUs and drivers binaries, wheels and environments run on, and why not");
+  command->add_option("PATH", arguments->paths,
+                      "files, wheels, folders, environments, pid:N (default: the active virtual "
+                      "environment)");
+  arguments->target.AddTo(*command);
+  command->add_flag("--deep", arguments->deep,
+                    "expand every image, and look for cubins outside of containers");
+  command->add_option("--fail-on", arguments->fail_on, "lowest severity that makes the exit code 1")
+      ->check(CLI::IsMember({"error", "warning", "never"}))
+      ->capture_default_str();
+  arguments->output.AddTo(*command, {"text", "json", "jsonl"});
+  command->callback([arguments, &exit_code] { exit_code = RunCheck(*arguments); });
+}
+
+}  // namespace cuproof

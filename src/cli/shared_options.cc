@@ -1,0 +1,156 @@
+#include "cli/shared_options.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "bytes/parallel.h"
+#include "output/escape.h"
+#include "target/facts.h"
+#include "target/table.h"
+
+namespace cuproof {
+namespace {
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+Error CannotWrite(const std::string& file, int error) {
+  return {ErrorCode::kNotReadable, fmt::format("could not be written: {}", std::strerror(error)),
+          file, std::nullopt};
+}
+
+Result<bool> ReplaceFile(const std::string& file, const std::string& text) {
+  const std::string part = fmt::format("{}.{}.part", file, getpid());
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return CannotWrite(file, errno);
+  const bool written = WriteAll(fd, text);
+  const int write_error = errno;
+  const bool closed = close(fd) == 0;
+  if (written && closed && rename(part.c_str(), file.c_str()) == 0) return true;
+  const int error = written ? errno : write_error;
+  unlink(part.c_str());
+  return CannotWrite(file, error);
+}
+
+// GPUs that a newest toolkit can build for: what a file without a named target is measured by.
+std::vector<Gpu> UsualGpus() {
+  std::vector<Gpu> gpus;
+  for (Gpu& gpu : AllGpus(false)) {
+    const ArchFact* fact = FindArch(gpu.sm);
+    if (fact && !fact->last_cuda.known()) gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+void AddOnce(std::vector<Gpu>& gpus, Gpu gpu) {
+  for (const Gpu& known : gpus) {
+    if (known.sm == gpu.sm && known.product == gpu.product) return;
+  }
+  gpus.push_back(std::move(gpu));
+}
+
+}  // namespace
+
+void OutputOptions::AddTo(CLI::App& command, const std::vector<std::string>& formats) {
+  command.add_option("--format", format, "output format")
+      ->check(CLI::IsMember(formats))
+      ->capture_default_str();
+  command.add_option("-o,--output", file, "write to this file instead of standard output");
+  command.add_option("--color", color, "colour the text")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command.add_flag("-v,--verbose", verbose, "show everything, not the first few");
+  command.add_option("--threads", threads, "threads to use (default: one per processor)")
+      ->check(CLI::Range(1u, 1024u));
+}
+
+Style OutputOptions::StyleFor(int fd) const {
+  const Stream stream = file.empty() ? LookAtStream(fd) : Stream{};
+  return ChooseStyle(ParseColorMode(color).value_or(ColorMode::kAuto), stream, verbose);
+}
+
+unsigned OutputOptions::Threads() const { return threads ? threads : ProcessorCount(); }
+
+void TargetOptions::AddTo(CLI::App& command) {
+  command
+      .add_option("--gpu", gpus,
+                  "GPU to run on: sm_90, 9.0, a product name such as H200, or all; repeatable "
+                  "(default: the GPUs of this machine)")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all();
+  command.add_option(
+      "--driver", driver,
+      "driver to run on: its number (580.95.05) or its CUDA version (13.0) (default: "
+      "the driver of this machine, unless --gpu names GPUs)");
+  command.add_option("--cuda", cuda,
+                     "CUDA toolkit to build with; makes fixes say what it can target");
+  command.add_option("--data", data, "folder with newer tables than those compiled in")
+      ->check(CLI::ExistingDirectory);
+}
+
+Result<Target> TargetOptions::Resolve() const {
+  if (!data.empty()) {
+    if (auto set = SetDataFolder(data); !set) return set.error();
+  }
+  Target target;
+  if (gpus.empty()) target = ThisMachine();
+  for (const std::string& name : gpus) {
+    auto found = FindGpus(name);
+    if (!found) return found.error();
+    for (Gpu& gpu : *found) AddOnce(target.gpus, std::move(gpu));
+    target.named = true;
+  }
+  if (target.gpus.empty()) target.gpus = UsualGpus();
+  if (!driver.empty()) {
+    auto found = FindDriver(driver);
+    if (!found) return found.error();
+    target.driver = std::move(*found);
+  }
+  if (!cuda.empty()) {
+    const Version version = ParseVersion(cuda);
+    if (!version.known()) {
+      return Error{ErrorCode::kUsage,
+                   fmt::format("--cuda: expected a version such as 13.0, got '{}'", cuda), "",
+                   std::nullopt};
+    }
+    target.cuda = version;
+  }
+  return target;
+}
+
+void PrintError(const Error& error) { WriteAll(STDERR_FILENO, ErrorLine(error) + "\n"); }
+
+Result<bool> WriteOutput(const std::string& file, const std::string& text) {
+  if (!file.empty()) {
+    struct stat status;
+    const bool special = stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+    if (!special) return ReplaceFile(file, text);
+    const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);  // /dev/stderr, /dev/null, a pipe
+    if (fd < 0) return CannotWrite(file, errno);
+    const bool written = WriteAll(fd, text);
+    const int error = errno;
+    close(fd);
+    if (!written) return CannotWrite(file, error);
+    return true;
+  }
+  // A reader that has seen enough is no failure.
+  if (!WriteAll(STDOUT_FILENO, text) && errno != EPIPE)
+    return CannotWrite("standard output", errno);
+  return true;
+}
+
+}  // namespace cuproof

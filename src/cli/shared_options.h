@@ -1,0 +1,43 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "output/style.h"
+#include "target/target.h"
+
+namespace cuproof {
+
+/// --format, -o, --color, --verbose, --threads: the same in every command.
+struct OutputOptions {
+  std::string format = "text";
+  std::string file;
+  std::string color = "auto";
+  bool verbose = false;
+  unsigned threads = 0;
+
+  void AddTo(CLI::App& command, const std::vector<std::string>& formats);
+  Style StyleFor(int fd) const;
+  unsigned Threads() const;
+};
+
+/// --gpu, --driver, --cuda, --data.
+struct TargetOptions {
+  std::vector<std::string> gpus;
+  std::string driver;
+  std::string cuda;
+  std::string data;
+
+  void AddTo(CLI::App& command);
+  /// What was asked for; what was not asked for is taken from this machine.
+  Result<Target> Resolve() const;
+};
+
+/// Writes to standard output, or to `file` by way of a new file that replaces it when it is whole:
+/// a full disk or a killed run leaves what was there.
+Result<bool> WriteOutput(const std::string& file, const std::string& text);
+
+/// One line on standard error.
+void PrintError(const Error& error);
+
+}  // namespace cuproof

@@ -1,0 +1,148 @@
+#include "rule/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "bytes/parallel.h"
+#include "rule/rule.h"
+
+namespace cuproof {
+namespace {
+
+bool HasToDoWithCuda(const FileImages& images) {
+  return !images.images.empty() || !images.modules.empty() || !images.damage.empty() ||
+         images.host.registers_fatbin || NeededRuntimeMajor(images.host) != 0 ||
+         images.kind == FileKind::kCoreDump;
+}
+
+void Judge(FileReport& file, const Target& target) {
+  file.verdicts.clear();
+  for (const Gpu& gpu : target.gpus) {
+    file.verdicts.push_back(JudgeFile(file.images, gpu, target.driver));
+  }
+}
+
+bool AnyFails(const FileReport& file) {
+  return std::any_of(file.verdicts.begin(), file.verdicts.end(), [](const FileVerdict& verdict) {
+    return verdict.outcome == Outcome::kDoesNotRun;
+  });
+}
+
+// Headers make claims. Before a file is said not to run, its images are expanded, and what may hide
+// outside of containers is looked for.
+void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned threads,
+                  FileReport& file) {
+  file.images = ListImages(bytes);
+  const bool nothing = file.images.images.empty();
+  if (deep) {
+    ReadDeep(bytes, file.images, threads);
+  } else if (!nothing) {
+    ReadToolkits(bytes, file.images);
+  }
+  if (file.images.images.empty()) return;
+  Judge(file, target);
+  if (!deep && AnyFails(file)) {
+    ReadDeep(bytes, file.images, threads);
+    Judge(file, target);
+  }
+}
+
+class Collector {
+ public:
+  Collector(const Inventory& inventory, const Target& target, const CheckOptions& options)
+      : inventory_(inventory), target_(target), options_(options) {
+    report_.target = target;
+    report_.roots = inventory.roots;
+    report_.problems = inventory.problems;
+    report_.files_seen = inventory.files_seen;
+  }
+
+  Report Run() {
+    ParallelFor(inventory_.units.size(), options_.threads,
+                [&](size_t i) { ReadUnit(inventory_.units[i]); });
+    std::sort(report_.files.begin(), report_.files.end(),
+              [](const FileReport& a, const FileReport& b) {
+                return std::tie(a.root, a.path) < std::tie(b.root, b.path);
+              });
+    return std::move(report_);
+  }
+
+ private:
+  void ReadUnit(const Unit& unit) {
+    const auto opened = OpenUnit(unit);
+    if (!opened) {
+      Error error = opened.error();
+      if (error.file.empty()) error.file = unit.shown;
+      const std::lock_guard lock(mutex_);
+      report_.problems.push_back(std::move(error));
+    } else {
+      FileReport file;
+      file.root = unit.root;
+      file.path = unit.shown;
+      ReadAndJudge((*opened)->bytes(), target_, options_.deep, ThreadsInside(), file);
+      Keep(unit, (*opened)->changed(), std::move(file));
+    }
+    options_.on_unit_done(unit.size);
+  }
+
+  // Few files: the threads that have no file of their own help inside one.
+  unsigned ThreadsInside() const {
+    const auto files =
+        static_cast<unsigned>(std::min<size_t>(inventory_.units.size(), options_.threads));
+    return std::max(1u, options_.threads / std::max(1u, files));
+  }
+
+  void Keep(const Unit& unit, bool changed, FileReport file) {
+    const std::lock_guard lock(mutex_);
+    report_.bytes_read += unit.size;
+    if (changed) {
+      report_.problems.push_back({ErrorCode::kNotReadable,
+                                  "the file got shorter while it was read: check it again",
+                                  unit.shown, std::nullopt});
+    }
+    // A file that the user named is reported even when it has nothing for a GPU.
+    if (HasToDoWithCuda(file.images) || unit.named) {
+      report_.files.push_back(std::move(file));
+    } else {
+      ++report_.files_without_cuda;
+    }
+  }
+
+  const Inventory& inventory_;
+  const Target& target_;
+  const CheckOptions& options_;
+  std::mutex mutex_;
+  Report report_;
+};
+
+void AddSkipped(const Inventory& inventory, Report& report) {
+  for (const Error& skipped : inventory.skipped) {
+    Finding finding;
+    finding.id = "CP116";
+    finding.file = skipped.file;
+    finding.message = "not looked into: " + skipped.phrase;
+    report.findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
+  Report report = Collector(inventory, target, options).Run();
+  for (const FileReport& file : report.files) {
+    RunRules({file, report, report.target}, report.findings);
+  }
+  AddSkipped(inventory, report);
+  std::stable_sort(report.findings.begin(), report.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  return report;
+}
+
+Report Inspect(const Inventory& inventory, const CheckOptions& options) {
+  const Target target;
+  return Collector(inventory, target, options).Run();
+}
+
+}  // namespace cuproof

@@ -1,0 +1,139 @@
+#include "rule/rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace cuproof {
+namespace {
+
+std::string_view BaseName(std::string_view path) {
+  const size_t slash = path.find_last_of("/!");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Variants of one file differ in numbers only: libbitsandbytes_cuda118.so and _cuda130.so,
+// flash_sm80.so and flash_sm90a.so.
+std::string WithoutNumbers(std::string_view name) {
+  std::string text;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (!std::isdigit(static_cast<unsigned char>(name[i]))) {
+      text += name[i];
+      continue;
+    }
+    while (i + 1 < name.size() && std::isdigit(static_cast<unsigned char>(name[i + 1]))) ++i;
+    const char next = i + 1 < name.size() ? name[i + 1] : '\0';
+    const char after = i + 2 < name.size() ? name[i + 2] : '\0';
+    if ((next == 'a' || next == 'f') && !std::isalnum(static_cast<unsigned char>(after))) ++i;
+    text += '#';
+  }
+  return text;
+}
+
+bool ForOneChipOnly(const FileImages& images) {
+  bool any = false;
+  for (const Image& image : images.images) {
+    if (image.kind != ImageKind::kCubin && image.kind != ImageKind::kPtx) continue;
+    if (!image.arch.suffix) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+const char* SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kNote:
+      break;
+  }
+  return "note";
+}
+
+void RunRules(const FileContext& context, std::vector<Finding>& findings) {
+  using Rule = void (*)(const FileContext&, std::vector<Finding>&);
+  constexpr Rule kRules[] = {RuleNoImage,     RulePtxDriver,  RuleJit,           RuleRuntimeDriver,
+                             RuleZstdDriver,  RulePartial,    RuleDamage,        RuleDeclaredArch,
+                             RuleUnusedBytes, RuleUnknown,    RuleLtoOnly,       RuleHostOnly,
+                             RulePtxInvalid,  RuleGpuDropped, RuleTegraInDesktop};
+  for (const Rule rule : kRules) rule(context, findings);
+}
+
+std::vector<size_t> GpusWith(const FileContext& context, Outcome outcome, Reason reason) {
+  std::vector<size_t> gpus;
+  for (size_t i = 0; i < context.file.verdicts.size(); ++i) {
+    const FileVerdict& verdict = context.file.verdicts[i];
+    if (verdict.outcome == outcome && verdict.reason == reason) gpus.push_back(i);
+  }
+  return gpus;
+}
+
+std::string GpuList(const FileContext& context, const std::vector<size_t>& gpus) {
+  std::string text;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (i > 0) text += i + 1 == gpus.size() ? " and " : ", ";
+    const Gpu& gpu = context.target.gpus[gpus[i]];
+    text += GpuTarget(gpu);
+    if (!gpu.product.empty() && gpus.size() <= 3) text += fmt::format(" ({})", gpu.product);
+  }
+  return text;
+}
+
+Finding NewFinding(const FileContext& context, std::string id, Severity severity) {
+  Finding finding;
+  finding.id = std::move(id);
+  finding.severity = severity;
+  finding.file = context.file.path;
+  return finding;
+}
+
+Severity FailureSeverity(const FileContext& context) {
+  return context.target.named ? Severity::kError : Severity::kNote;
+}
+
+std::string ImageEvidence(const FileImages& images, size_t index) {
+  const Image& image = images.images[index];
+  std::string text = ImageTarget(image);
+  if (image.kind == ImageKind::kPtx)
+    text += fmt::format(" (PTX ISA {})", VersionText(image.version));
+  text += fmt::format(" at byte {:#x}", image.offset);
+  const std::string& section = images.modules[image.module].section;
+  if (!section.empty()) text += fmt::format(" of {}", section);
+  return text;
+}
+
+std::string TargetList(const FileImages& images) {
+  std::set<std::tuple<ImageKind, Arch>> seen;
+  std::string text;
+  std::vector<const Image*> order;
+  for (const Image& image : images.images) {
+    if (seen.emplace(image.kind, image.arch).second) order.push_back(&image);
+  }
+  std::sort(order.begin(), order.end(), [](const Image* a, const Image* b) {
+    return std::tuple(a->kind != ImageKind::kCubin, a->kind, a->arch) <
+           std::tuple(b->kind != ImageKind::kCubin, b->kind, b->arch);
+  });
+  for (const Image* image : order) text += (text.empty() ? "" : " ") + ImageTarget(*image);
+  return text;
+}
+
+bool SiblingCovers(const FileContext& context, size_t gpu) {
+  const FileReport& file = context.file;
+  const std::string variant = WithoutNumbers(BaseName(file.path));
+  const bool one_chip = ForOneChipOnly(file.images);
+  for (const FileReport& other : context.report.files) {
+    if (&other == &file || other.root != file.root || gpu >= other.verdicts.size()) continue;
+    const Outcome outcome = other.verdicts[gpu].outcome;
+    if (outcome != Outcome::kRunsSass && outcome != Outcome::kRunsJit) continue;
+    if (one_chip || WithoutNumbers(BaseName(other.path)) == variant) return true;
+  }
+  return false;
+}
+
+}  // namespace cuproof

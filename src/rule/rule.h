@@ -1,0 +1,60 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "rule/report.h"
+
+namespace cuproof {
+
+/// What a rule sees: one file of one root, and what it is to run on.
+struct FileContext {
+  const FileReport& file;
+  const Report& report;  // the other files, for rules that look at siblings
+  const Target& target;
+};
+
+// One rule a file. Each appends what it finds; none changes what another sees.
+void RuleNoImage(const FileContext& context, std::vector<Finding>& findings);         // CP101
+void RulePtxDriver(const FileContext& context, std::vector<Finding>& findings);       // CP102
+void RuleJit(const FileContext& context, std::vector<Finding>& findings);             // CP103
+void RuleRuntimeDriver(const FileContext& context, std::vector<Finding>& findings);   // CP104
+void RuleZstdDriver(const FileContext& context, std::vector<Finding>& findings);      // CP105
+void RulePartial(const FileContext& context, std::vector<Finding>& findings);         // CP106
+void RuleDamage(const FileContext& context, std::vector<Finding>& findings);          // CP107
+void RuleDeclaredArch(const FileContext& context, std::vector<Finding>& findings);    // CP108
+void RuleUnusedBytes(const FileContext& context, std::vector<Finding>& findings);     // CP109
+void RuleUnknown(const FileContext& context, std::vector<Finding>& findings);         // CP110
+void RuleLtoOnly(const FileContext& context, std::vector<Finding>& findings);         // CP111
+void RuleHostOnly(const FileContext& context, std::vector<Finding>& findings);        // CP112
+void RulePtxInvalid(const FileContext& context, std::vector<Finding>& findings);      // CP113
+void RuleGpuDropped(const FileContext& context, std::vector<Finding>& findings);      // CP114
+void RuleTegraInDesktop(const FileContext& context, std::vector<Finding>& findings);  // CP115
+
+/// Every rule above, in the order of the ids.
+void RunRules(const FileContext& context, std::vector<Finding>& findings);
+
+// Helpers that several rules share.
+
+/// Indices into target.gpus whose verdict has this outcome and reason.
+std::vector<size_t> GpusWith(const FileContext& context, Outcome outcome, Reason reason);
+
+/// "sm_75, sm_80 and sm_86", by product where one was named: "sm_103 (B300)".
+std::string GpuList(const FileContext& context, const std::vector<size_t>& gpus);
+
+/// A finding about this file with its id, and the severity that "does not run" has here: an error
+/// when the GPUs were named or are present, a note else.
+Finding NewFinding(const FileContext& context, std::string id, Severity severity);
+Severity FailureSeverity(const FileContext& context);
+
+/// "compute_90 (PTX ISA 9.1) at byte 0x1234 of .nv_fatbin".
+std::string ImageEvidence(const FileImages& images, size_t index);
+
+/// The distinct targets of the images: "sm_80 sm_90a compute_90".
+std::string TargetList(const FileImages& images);
+
+/// True when this file is one of several that differ by an architecture or a CUDA version in their
+/// name, or holds nothing but images for one chip or family, and a sibling covers `gpu`: then a
+/// program picks another file there, and its own failure is no fault.
+bool SiblingCovers(const FileContext& context, size_t gpu);
+
+}  // namespace cuproof

@@ -1,0 +1,29 @@
+#include <fmt/format.h>
+
+#include "rule/rule.h"
+#include "target/facts.h"
+
+namespace cuproof {
+
+void RuleZstdDriver(const FileContext& context, std::vector<Finding>& findings) {
+  const std::vector<size_t> gpus = GpusWith(context, Outcome::kDoesNotRun, Reason::kZstdOldDriver);
+  if (gpus.empty() || !context.target.driver) return;
+  const FileVerdict& verdict = context.file.verdicts[gpus.front()];
+  Finding finding = NewFinding(context, "CP105", FailureSeverity(context));
+  finding.subject = GpuList(context, gpus);
+  finding.message = fmt::format(
+      "the image for {} is compressed with zstd, which drivers before r{} cannot read; the target "
+      "has {}",
+      finding.subject, ZstdBranch(), context.target.driver->text);
+  finding.evidence.push_back(
+      ImageEvidence(context.file.images, static_cast<size_t>(verdict.image)));
+  finding.evidence.emplace_back("at run time: error 200 (device kernel image is invalid)");
+  finding.fix =
+      fmt::format("use driver r{} or newer, or build with nvcc --compress-mode=speed (LZ4) or none",
+                  ZstdBranch());
+  finding.source = "reports R33 (ollama 12258, pytorch 157791)";
+  finding.verified_on = "by document";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace cuproof

@@ -1,0 +1,420 @@
+#include "target/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "target/compat.h"
+#include "target/facts.h"
+
+namespace cuproof {
+namespace {
+
+struct ReasonRow {
+  Reason reason;
+  const char* id;
+  int error;
+};
+
+constexpr std::array kReasons = {
+    ReasonRow{Reason::kNone, "none", 0},
+    ReasonRow{Reason::kNoImage, "no-image", 209},
+    ReasonRow{Reason::kPtxTooNew, "ptx-newer-than-driver", 222},
+    ReasonRow{Reason::kPtxInvalid, "ptx-invalid", 218},
+    ReasonRow{Reason::kPtxTarget, "ptx-target-above-gpu", 218},
+    ReasonRow{Reason::kRuntimeTooNew, "runtime-newer-than-driver", 35},
+    ReasonRow{Reason::kZstdOldDriver, "zstd-image-old-driver", 200},
+    ReasonRow{Reason::kDamaged, "damaged-image", 0},
+    ReasonRow{Reason::kGpuDropped, "gpu-dropped-by-driver", 0},
+    ReasonRow{Reason::kLtoOnly, "lto-ir-only", 209},
+    ReasonRow{Reason::kNewerThanData, "newer-than-data", 0},
+};
+
+const ReasonRow& RowOf(Reason reason) {
+  for (const ReasonRow& row : kReasons) {
+    if (row.reason == reason) return row;
+  }
+  return kReasons[0];
+}
+
+DriverFloor FloorOfBranch(uint32_t branch, std::string because) {
+  DriverFloor floor;
+  floor.branch = branch;
+  floor.because = std::move(because);
+  return floor;
+}
+
+DriverFloor FloorOf(const FirstDriver* first, std::string because) {
+  if (!first) return {};
+  DriverFloor floor = FloorOfBranch(first->branch, std::move(because));
+  floor.number = first->number;
+  return floor;
+}
+
+std::vector<uint32_t> NumberParts(const std::string& number) {
+  std::vector<uint32_t> parts;
+  size_t at = 0;
+  while (at < number.size()) {
+    parts.push_back(static_cast<uint32_t>(std::strtoul(number.c_str() + at, nullptr, 10)));
+    const size_t dot = number.find('.', at);
+    if (dot == std::string::npos) break;
+    at = dot + 1;
+  }
+  return parts;
+}
+
+// Branches are compared when that is all we know of one of the two.
+bool Below(const DriverFloor& a, const DriverFloor& b) {
+  if (a.branch != b.branch || a.number.empty() || b.number.empty()) return a.branch < b.branch;
+  return NumberParts(a.number) < NumberParts(b.number);
+}
+
+bool Meets(const Driver& driver, const DriverFloor& floor) {
+  if (floor.branch == 0) return true;
+  if (driver.newer_than_data) return true;
+  if (driver.branch != floor.branch) return driver.branch > floor.branch;
+  if (driver.parts.size() < 2 || floor.number.empty()) return true;
+  return driver.parts >= NumberParts(floor.number);
+}
+
+void Raise(DriverFloor& floor, const DriverFloor& other) {
+  if (other.branch && (floor.branch == 0 || Below(floor, other))) floor = other;
+}
+
+// The toolkit that a file was built with: its newest cubin's, or the one that its PTX implies.
+Version NewestToolkit(const FileImages& file) {
+  Version newest;
+  for (const Image& image : file.images) {
+    if (image.kind == ImageKind::kCubin) newest = std::max(newest, image.toolkit);
+  }
+  if (newest.known()) return newest;
+  for (const Image& image : file.images) {
+    const IsaFact* fact = image.kind == ImageKind::kPtx ? FindIsa(image.version) : nullptr;
+    if (fact) newest = std::max(newest, fact->cuda);
+  }
+  return newest;
+}
+
+bool IsHostCode(const FileImages& file) {
+  return file.kind == FileKind::kElf || file.kind == FileKind::kPe ||
+         file.kind == FileKind::kArchive;
+}
+
+// What the file asks of a driver before any image is looked at: the floor of its CUDA major.
+DriverFloor RuntimeFloor(const FileImages& file) {
+  constexpr uint16_t kFirstWithMinorCompatibility = 11;
+  if (const uint16_t major = NeededRuntimeMajor(file.host)) {
+    return FloorOf(MinorCompatibilityFloor(major), fmt::format("CUDA {} runtime", major));
+  }
+  const Version toolkit = NewestToolkit(file);
+  if (toolkit.major < kFirstWithMinorCompatibility) {
+    return FloorOf(FirstDriverOf(toolkit), fmt::format("CUDA {}", VersionText(toolkit)));
+  }
+  return FloorOf(MinorCompatibilityFloor(toolkit.major),
+                 fmt::format("CUDA {} toolkit", toolkit.major));
+}
+
+DriverFloor PtxFloor(const Image& image) {
+  const IsaFact* fact = FindIsa(image.version);
+  if (!fact) return {};
+  const std::string because = fmt::format("PTX ISA {}", VersionText(image.version));
+  if (const FirstDriver* first = FirstDriverOf(fact->cuda)) return FloorOf(first, because);
+  return FloorOfBranch(fact->branch, because);
+}
+
+DriverFloor ZstdFloor(const Image& image) {
+  if (image.compression != Compression::kZstd || ZstdBranch() == 0) return {};
+  return FloorOfBranch(ZstdBranch(), "zstd images");
+}
+
+// Among fitting images r580 takes, measured with images that tell which one ran (tests/gpu): of
+// cubins the one for this very chip, `a` before plain, and the first of equals; of PTX the highest
+// target, `a` before plain, and the last of equals, with no second try when that one fails.
+int SuffixRank(Arch arch) { return arch.suffix == 'a' ? 2 : arch.suffix == 'f' ? 1 : 0; }
+
+auto PreferenceOf(const Image& image) {
+  return std::pair(CurrentSm(image.arch.number), SuffixRank(image.arch));
+}
+
+struct Candidates {
+  int64_t sass = -1;
+  int64_t ptx = -1;
+  bool unknown = false;  // something might fit, but the tables cannot say
+  bool lto = false;
+  bool other_kind = false;  // an entry of a kind that we do not judge
+};
+
+Candidates FindCandidates(const FileImages& file, const Module& module, const Gpu& gpu) {
+  Candidates found;
+  const auto at = [&](int64_t index) -> const Image& {
+    return file.images[static_cast<size_t>(index)];
+  };
+  for (uint32_t i = 0; i < module.image_count; ++i) {
+    const int64_t index = int64_t{module.first_image} + i;
+    const Image& image = at(index);
+    if (image.kind == ImageKind::kCubin) {
+      const Fit fit = SassFits(image.arch, gpu);
+      found.unknown |= fit == Fit::kUnknown;
+      if (fit != Fit::kYes) continue;
+      if (found.sass < 0 || PreferenceOf(image) > PreferenceOf(at(found.sass))) found.sass = index;
+    } else if (image.kind == ImageKind::kPtx) {
+      const Fit fit = PtxFits(image.arch, gpu);
+      found.unknown |= fit == Fit::kUnknown;
+      if (fit != Fit::kYes) continue;
+      if (found.ptx < 0 || PreferenceOf(image) >= PreferenceOf(at(found.ptx))) found.ptx = index;
+    } else if (image.kind == ImageKind::kLtoIr) {
+      found.lto = true;
+    } else {
+      found.other_kind = true;
+    }
+  }
+  return found;
+}
+
+// How far an image is from fitting: another major is farther than another minor, another kind of
+// part farther than a suffix.
+uint32_t Distance(const Image& image, const Gpu& gpu) {
+  const uint32_t sm = CurrentSm(image.arch.number);
+  const uint32_t major = sm / 10 > gpu.sm / 10 ? sm / 10 - gpu.sm / 10 : gpu.sm / 10 - sm / 10;
+  const uint32_t minor = sm > gpu.sm ? sm - gpu.sm : gpu.sm - sm;
+  return major * 1000 + minor * 4 + (image.arch.suffix ? 1 : 0) +
+         (image.kind == ImageKind::kPtx ? 2 : 0);
+}
+
+int64_t NearestMiss(const FileImages& file, const Module& module, const Gpu& gpu) {
+  int64_t nearest = -1;
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = 0; i < module.image_count; ++i) {
+    const Image& image = file.images[module.first_image + i];
+    const uint32_t distance = Distance(image, gpu);
+    if (distance >= best) continue;
+    best = distance;
+    nearest = int64_t{module.first_image} + i;
+  }
+  return nearest;
+}
+
+ModuleVerdict Verdict(Outcome outcome, Reason reason, int64_t image) {
+  ModuleVerdict verdict;
+  verdict.outcome = outcome;
+  verdict.reason = reason;
+  verdict.image = image;
+  return verdict;
+}
+
+ModuleVerdict JudgeSass(const Image& image, int64_t index, const std::optional<Driver>& driver) {
+  ModuleVerdict verdict = Verdict(Outcome::kRunsSass, Reason::kNone, index);
+  verdict.floor = ZstdFloor(image);
+  if (image.damage) return Verdict(Outcome::kDoesNotRun, Reason::kDamaged, index);
+  if (driver && !Meets(*driver, verdict.floor)) {
+    verdict.outcome = Outcome::kDoesNotRun;
+    verdict.reason = Reason::kZstdOldDriver;
+  }
+  return verdict;
+}
+
+// A `.target` that no toolkit of the tables has, in an ISA version that they do know, or one that
+// came with a later ISA.
+bool InvalidPair(const Image& image) {
+  const auto first = FirstIsa(image.arch);
+  return first ? image.version < *first : FindIsa(image.version) != nullptr;
+}
+
+ModuleVerdict JudgePtx(const Image& image, int64_t index, const std::optional<Driver>& driver) {
+  if (image.damage) return Verdict(Outcome::kDoesNotRun, Reason::kDamaged, index);
+  ModuleVerdict verdict = Verdict(Outcome::kRunsJit, Reason::kNone, index);
+  verdict.floor = PtxFloor(image);
+  Raise(verdict.floor, ZstdFloor(image));
+  const auto fail = [&](Outcome outcome, Reason reason) {
+    verdict.outcome = outcome;
+    verdict.reason = reason;
+    return verdict;
+  };
+  if (driver && image.version > NewestIsaOf(driver->cuda)) {
+    return driver->newer_than_data ? fail(Outcome::kUnknown, Reason::kNewerThanData)
+                                   : fail(Outcome::kDoesNotRun, Reason::kPtxTooNew);
+  }
+  if (InvalidPair(image)) return fail(Outcome::kDoesNotRun, Reason::kPtxInvalid);
+  if (driver && !Meets(*driver, ZstdFloor(image))) {
+    return fail(Outcome::kDoesNotRun, Reason::kZstdOldDriver);
+  }
+  return verdict;
+}
+
+bool Dropped(const Gpu& gpu, const std::optional<Driver>& driver) {
+  const ArchFact* fact = FindArch(gpu.sm);
+  return driver && fact && fact->last_driver_branch && driver->branch > fact->last_driver_branch;
+}
+
+// What outweighs the images: a driver that has dropped the GPU, or that is older than the CUDA
+// major of the file. The runtime refuses such a driver; an image alone is loaded by the driver
+// itself, and what it does then is not documented.
+std::optional<ModuleVerdict> JudgeWhole(const FileImages& file, const Gpu& gpu,
+                                        const std::optional<Driver>& driver,
+                                        const DriverFloor& runtime) {
+  if (Dropped(gpu, driver)) return Verdict(Outcome::kDoesNotRun, Reason::kGpuDropped, -1);
+  if (!driver || Meets(*driver, runtime)) return std::nullopt;
+  ModuleVerdict verdict = Verdict(IsHostCode(file) ? Outcome::kDoesNotRun : Outcome::kUnknown,
+                                  Reason::kRuntimeTooNew, -1);
+  verdict.floor = runtime;
+  return verdict;
+}
+
+// Drivers up to r580 pass over entries of a kind that they do not know (tests/gpu). A later one may
+// know it.
+bool SkipsUnknownKinds(const std::optional<Driver>& driver) {
+  constexpr Version kVerified = {13, 0};
+  return driver && !driver->newer_than_data && driver->cuda <= kVerified;
+}
+
+// Without an image in reach: what the failure is.
+ModuleVerdict JudgeMiss(const FileImages& file, const Module& module, const Gpu& gpu,
+                        const std::optional<Driver>& driver, const Candidates& found) {
+  const int64_t nearest = NearestMiss(file, module, gpu);
+  if (module.damaged) return Verdict(Outcome::kDoesNotRun, Reason::kDamaged, nearest);
+  if (found.unknown) return Verdict(Outcome::kUnknown, Reason::kNewerThanData, nearest);
+  if (found.other_kind && !SkipsUnknownKinds(driver)) {
+    return Verdict(Outcome::kUnknown, Reason::kNewerThanData, nearest);
+  }
+  if (module.kind == ModuleKind::kPtx && nearest >= 0) {
+    // The compiler itself refuses a text alone: first for its ISA, then for its target.
+    const ModuleVerdict text = JudgePtx(file.images[static_cast<size_t>(nearest)], nearest, driver);
+    if (text.outcome != Outcome::kRunsJit) return text;
+    return Verdict(Outcome::kDoesNotRun, Reason::kPtxTarget, nearest);
+  }
+  return Verdict(Outcome::kDoesNotRun, found.lto ? Reason::kLtoOnly : Reason::kNoImage, nearest);
+}
+
+ModuleVerdict JudgeImages(const FileImages& file, const Module& module, const Gpu& gpu,
+                          const std::optional<Driver>& driver) {
+  const Candidates found = FindCandidates(file, module, gpu);
+  const auto image = [&](int64_t index) -> const Image& {
+    return file.images[static_cast<size_t>(index)];
+  };
+  if (found.sass < 0 && found.ptx < 0) return JudgeMiss(file, module, gpu, driver, found);
+  ModuleVerdict verdict = found.sass >= 0 ? JudgeSass(image(found.sass), found.sass, driver)
+                                          : JudgePtx(image(found.ptx), found.ptx, driver);
+  // The driver may or may not reach the image that fits before it trips over the damage.
+  if (module.damaged && verdict.outcome != Outcome::kDoesNotRun) {
+    verdict.outcome = Outcome::kUnknown;
+    verdict.reason = Reason::kDamaged;
+  }
+  return verdict;
+}
+
+void Count(const ModuleVerdict& verdict, uint32_t module, FileVerdict& file) {
+  constexpr size_t kKept = 8;
+  switch (verdict.outcome) {
+    case Outcome::kRunsSass:
+      ++file.sass_modules;
+      break;
+    case Outcome::kRunsJit:
+      ++file.jit_modules;
+      break;
+    case Outcome::kUnknown:
+      ++file.unknown_modules;
+      break;
+    case Outcome::kDoesNotRun:
+      ++file.failed_modules;
+      if (file.failed.size() < kKept) file.failed.push_back(module);
+      break;
+  }
+}
+
+// The host code of a program loads each of its containers. A fatbin file is handed to the driver as
+// one image, and r580 looks into its first container only (tests/gpu).
+size_t LoadedModules(const FileImages& file) {
+  return file.kind == FileKind::kFatbin ? std::min<size_t>(1, file.modules.size())
+                                        : file.modules.size();
+}
+
+// Of two modules, the one whose verdict speaks for the file: what runs best, then what is unknown,
+// then the failure that is nearest to running.
+int Weight(const ModuleVerdict& verdict) {
+  switch (verdict.outcome) {
+    case Outcome::kRunsSass:
+      return 100;
+    case Outcome::kRunsJit:
+      return 90;
+    case Outcome::kUnknown:
+      return 80;
+    case Outcome::kDoesNotRun:
+      break;
+  }
+  if (verdict.reason == Reason::kLtoOnly) return 10;
+  return verdict.reason == Reason::kNoImage ? 20 : 30;
+}
+
+}  // namespace
+
+const char* OutcomeText(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kRunsSass:
+      return "runs";
+    case Outcome::kRunsJit:
+      return "runs after JIT";
+    case Outcome::kDoesNotRun:
+      return "does not run";
+    case Outcome::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+const char* OutcomeId(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kRunsSass:
+      return "sass";
+    case Outcome::kRunsJit:
+      return "jit";
+    case Outcome::kDoesNotRun:
+      return "no";
+    case Outcome::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+int ReasonError(Reason reason) { return RowOf(reason).error; }
+const char* ReasonId(Reason reason) { return RowOf(reason).id; }
+
+ModuleVerdict JudgeModule(const FileImages& file, const Module& module, const Gpu& gpu,
+                          const std::optional<Driver>& driver) {
+  const DriverFloor runtime = RuntimeFloor(file);
+  if (auto whole = JudgeWhole(file, gpu, driver, runtime)) return *whole;
+  ModuleVerdict verdict = JudgeImages(file, module, gpu, driver);
+  Raise(verdict.floor, runtime);
+  return verdict;
+}
+
+FileVerdict JudgeFile(const FileImages& file, const Gpu& gpu, const std::optional<Driver>& driver) {
+  FileVerdict verdict;
+  const DriverFloor runtime = RuntimeFloor(file);
+  const auto whole = JudgeWhole(file, gpu, driver, runtime);
+  int best = -1;
+  for (uint32_t i = 0; i < LoadedModules(file); ++i) {
+    const Module& module = file.modules[i];
+    if (module.image_count == 0 && file.modules.size() > 1) continue;
+    const ModuleVerdict one = whole ? *whole : JudgeImages(file, module, gpu, driver);
+    Count(one, i, verdict);
+    const bool runs = one.outcome == Outcome::kRunsSass || one.outcome == Outcome::kRunsJit;
+    if (runs) Raise(verdict.floor, one.floor);
+    const int weight = Weight(one);
+    if (weight < best) continue;
+    const bool nearer =
+        weight > best || (one.image >= 0 && verdict.image >= 0 &&
+                          Distance(file.images[static_cast<size_t>(one.image)], gpu) <
+                              Distance(file.images[static_cast<size_t>(verdict.image)], gpu));
+    if (!nearer) continue;
+    best = weight;
+    verdict.outcome = one.outcome;
+    verdict.reason = one.reason;
+    verdict.image = one.image;
+    if (!runs) verdict.floor = one.floor;
+  }
+  Raise(verdict.floor, runtime);
+  return verdict;
+}
+
+}  // namespace cuproof
