@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <new>
 
 namespace cuproof {
 namespace {
@@ -21,6 +22,7 @@ struct ContextDeleter {
 // A context costs 150 KB to build: one a thread, reused.
 ZSTD_DCtx* ThreadContext() {
   thread_local std::unique_ptr<ZSTD_DCtx, ContextDeleter> context(ZSTD_createDCtx());
+  if (!context) throw std::bad_alloc();
   return context.get();
 }
 
@@ -31,9 +33,10 @@ Result<Buffer> ExpandZstd(ByteView stored, uint64_t raw_size) {
     return Damaged(
         fmt::format("the zstd frame says {} bytes, the entry header {}", declared, raw_size));
   }
-  Buffer out(raw_size);
+  auto out = Buffer::OfSize(raw_size);
+  if (!out) return out;
   const size_t got =
-      ZSTD_decompressDCtx(ThreadContext(), out.data(), raw_size, stored.data(), stored.size());
+      ZSTD_decompressDCtx(ThreadContext(), out->data(), raw_size, stored.data(), stored.size());
   if (ZSTD_isError(got)) return Damaged(fmt::format("zstd: {}", ZSTD_getErrorName(got)));
   if (got != raw_size)
     return Damaged(fmt::format("expanded to {} bytes, expected {}", got, raw_size));
@@ -42,9 +45,10 @@ Result<Buffer> ExpandZstd(ByteView stored, uint64_t raw_size) {
 
 Result<Buffer> ExpandLz4(ByteView stored, uint64_t raw_size) {
   if (raw_size > INT_MAX || stored.size() > INT_MAX) return Damaged("LZ4 block past 2 GiB");
-  Buffer out(raw_size);
+  auto out = Buffer::OfSize(raw_size);
+  if (!out) return out;
   const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(stored.data()),
-                                      reinterpret_cast<char*>(out.data()),
+                                      reinterpret_cast<char*>(out->data()),
                                       static_cast<int>(stored.size()), static_cast<int>(raw_size));
   if (got < 0) return Damaged("the LZ4 block is damaged");
   if (static_cast<uint64_t>(got) != raw_size) {
@@ -54,6 +58,15 @@ Result<Buffer> ExpandLz4(ByteView stored, uint64_t raw_size) {
 }
 
 }  // namespace
+
+Result<Buffer> Buffer::OfSize(uint64_t size) {
+  try {
+    return Buffer(size);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kTooLarge, fmt::format("no memory for {} bytes", size), "",
+                 std::nullopt};
+  }
+}
 
 const char* CompressionName(Compression compression) {
   switch (compression) {
@@ -83,8 +96,8 @@ Result<Buffer> Expand(Compression compression, ByteView stored, uint64_t raw_siz
     case Compression::kLz4Block:
       return ExpandLz4(stored, raw_size);
     case Compression::kNone: {
-      Buffer out(stored.size());
-      std::copy_n(stored.data(), stored.size(), out.data());
+      auto out = Buffer::OfSize(stored.size());
+      if (out) std::copy_n(stored.data(), stored.size(), out->data());
       return out;
     }
     case Compression::kLz4Frame:

@@ -19,6 +19,9 @@ const char* CompressionName(Compression compression);
 /// Bytes that we own, not initialised before they are written.
 class Buffer {
  public:
+  /// An error where there is no memory: the size may be a claim of the input.
+  static Result<Buffer> OfSize(uint64_t size);
+
   Buffer() = default;
   explicit Buffer(uint64_t size)
       : data_(std::make_unique_for_overwrite<uint8_t[]>(size)), size_(size) {}

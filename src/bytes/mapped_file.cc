@@ -121,11 +121,13 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (bytes_.empty()) return;
+  // The slot goes first: another thread may map a file at this very address as soon as it is free.
+  if (slot_ >= 0) {
+    Slot& slot = g_slots[static_cast<size_t>(slot_)];
+    slot.end.store(0);
+    slot.begin.store(0);
+  }
   munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
-  if (slot_ < 0) return;
-  Slot& slot = g_slots[static_cast<size_t>(slot_)];
-  slot.end.store(0);
-  slot.begin.store(0);
 }
 
 bool MappedFile::changed() const {

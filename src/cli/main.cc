@@ -1,4 +1,6 @@
 #include <csignal>
+#include <cstdio>
+#include <new>
 
 #include "cli/command.h"
 
@@ -20,6 +22,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : cuproof::kExitCannot;
+  } catch (const std::bad_alloc&) {
+    std::fputs("cuproof: not enough memory\n", stderr);
+    return cuproof::kExitCannot;
   }
   return exit_code;
 }

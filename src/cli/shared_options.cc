@@ -90,8 +90,7 @@ void TargetOptions::AddTo(CLI::App& command) {
                   "GPU to run on: sm_90, 9.0, a product name such as H200, or all; repeatable "
                   "(default: the GPUs of this machine)")
       ->delimiter(',')
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   command.add_option(
       "--driver", driver,
       "driver to run on: its number (580.95.05) or its CUDA version (13.0) (default: "

@@ -16,8 +16,8 @@ enum class Content : uint8_t {
 /// This many first bytes decide. A file with a container has a NUL among them, text has none.
 inline constexpr uint64_t kHeadSize = 4096;
 
-/// Unknown data up to this size is searched for containers; the largest data file with device code
-/// met in a wheel is far smaller, and model weights are larger.
+/// Unknown data up to this size is searched for containers. Larger files are model weights and data
+/// sets, which would take longer than everything else together.
 inline constexpr uint64_t kMaxUnknownData = 256ull << 20;
 
 /// Decides by the first bytes of something that is `size` bytes long.

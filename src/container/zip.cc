@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "container/zip_bounds.h"
@@ -33,15 +32,6 @@ Error NotOpened(zip_error_t* error) {
   return {contradicts ? ErrorCode::kBadSize : ErrorCode::kBadMagic,
           fmt::format("zip whose central directory cannot be read: {}", zip_error_strerror(error)),
           "", std::nullopt};
-}
-
-Result<Buffer> Allocate(uint64_t size) {
-  try {
-    return Buffer(size);
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::kTooLarge, fmt::format("no memory for {} bytes", size), "",
-                 std::nullopt};
-  }
 }
 
 }  // namespace
@@ -102,7 +92,7 @@ Result<Buffer> Zip::ReadHead(const ZipMember& member, uint64_t limit) const {
   if (auto error = CheckMember(member)) return *error;
   const OpenMember file(zip_fopen_index(zip_.get(), member.index, 0));
   if (!file) return MemberError(zip_get_error(zip_.get()));
-  auto head = Allocate(std::min(limit, member.size));
+  auto head = Buffer::OfSize(std::min(limit, member.size));
   if (!head) return head;
   const zip_int64_t got = zip_fread(file.get(), head->data(), head->view().size());
   if (got < 0) return MemberError(zip_file_get_error(file.get()));
@@ -114,7 +104,7 @@ Result<Buffer> Zip::ReadAll(const ZipMember& member) const {
   if (auto error = CheckMember(member)) return *error;
   const OpenMember file(zip_fopen_index(zip_.get(), member.index, 0));
   if (!file) return MemberError(zip_get_error(zip_.get()));
-  auto all = Allocate(member.size);
+  auto all = Buffer::OfSize(member.size);
   if (!all) return all;
   uint64_t done = 0;
   while (done < member.size) {

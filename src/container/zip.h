@@ -22,8 +22,8 @@ struct ZipMember {
   bool folder = false;
 };
 
-// Bounds. The largest member met is 1.3 GB (fbgemm_gpu 1.9), the highest ratio of one past 64 MiB
-// is below 20; deflate reaches 1032.
+// Bounds. In 60 wheels with CUDA code the largest member is 2.0 GB, and the highest ratio of one
+// past 64 MiB is 11 (fbgemm_gpu 1.9); deflate can reach 1032.
 inline constexpr uint64_t kMaxMember = 4ull << 30;
 inline constexpr uint64_t kRatioCheckedAbove = 256ull << 20;
 inline constexpr uint64_t kMaxMemberRatio = 200;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kMagicSize = 8;
 constexpr uint64_t kHeaderSize = 60;
+constexpr size_t kMaxName = 256;
 
 std::string_view Trimmed(std::string_view field) {
   while (!field.empty() && field.back() == ' ') field.remove_suffix(1);
@@ -58,8 +59,8 @@ HostObject ReadArchive(ByteView bytes) {
       name = {};
     } else if (name.size() > 1 && name[0] == '/') {
       const auto offset = Number(name.substr(1));
-      name =
-          offset && *offset < long_names.size() ? long_names.substr(*offset) : std::string_view();
+      name = offset && *offset < long_names.size() ? long_names.substr(*offset, kMaxName)
+                                                   : std::string_view();
       name = name.substr(0, name.find_first_of("/\n"));
     } else if (name.substr(0, 3) == "#1/") {
       const uint64_t length = std::min(Number(name.substr(3)).value_or(0), body_size);
@@ -70,7 +71,7 @@ HostObject ReadArchive(ByteView bytes) {
       name.remove_suffix(1);
     }
     if (!name.empty()) {
-      host.ranges.push_back({body, body_size, std::string(name.substr(0, 256))});
+      host.ranges.push_back({body, body_size, std::string(name.substr(0, kMaxName))});
       const ByteView member = bytes.Clamp(body, body_size);
       if (member.StartsWith("\x7F"
                             "ELF")) {

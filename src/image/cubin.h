@@ -14,11 +14,11 @@ namespace cuproof {
 struct CubinInfo {
   uint8_t abi = 0;  // 7 or 8
   uint32_t sm = 0;
-  uint32_t noted_sm = 0;         // by .note.nv.cuinfo; 0: it has none
   std::optional<bool> suffix_a;  // no value: this cubin does not tell
   bool suffix_f = false;         // only from the command line in a note; false does not mean no
   bool relocatable = false;      // e_type 1
   bool core_dump = false;        // e_type 4
+  bool has_code = false;         // a section of instructions; only when the whole cubin was there
   Version toolkit;
 };
 

@@ -168,6 +168,12 @@ std::optional<FatbinContainer> ReadFatbin(ByteView bytes, uint64_t offset) {
   uint64_t at = offset + container.size;
   uint64_t room = std::min(header->body_size, available - container.size);
   while (room > 0) {
+    if (container.images.size() >= kMaxEntries) {
+      container.damage =
+          Error{ErrorCode::kTooLarge,
+                fmt::format("more than {} images in one container", kMaxEntries), "", at};
+      break;
+    }
     auto read = ReadEntry(bytes, at, room);
     if (!read) {
       if (!container.damage) container.damage = read.error();

@@ -12,6 +12,9 @@ namespace cuproof {
 /// magic alone is not proof, since code that builds fatbins holds it as an immediate.
 std::optional<uint64_t> FindFatbin(ByteView bytes, uint64_t from);
 
+/// Entries of a container that are read. A real one has a few for each target of its build.
+inline constexpr size_t kMaxEntries = 500'000;
+
 /// The container at `offset`. A container whose header stands but whose entries do not fill it
 /// exactly is damaged: `damage` says where, and the entries before that place are kept.
 struct FatbinContainer {

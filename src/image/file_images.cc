@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 
@@ -16,6 +17,8 @@ namespace {
 
 // Notes of a cubin stand within its first kilobytes; 256 KB holds the whole of most small ones.
 constexpr uint64_t kPrefix = 256 << 10;
+// All targets of all toolkits are fewer than 50; a hostile file names millions.
+constexpr size_t kMaxArchs = 512;
 
 void AddBare(FileImages& file, ModuleKind kind, Image image) {
   image.module = static_cast<uint32_t>(file.modules.size());
@@ -52,6 +55,7 @@ void ListBareCubin(ByteView bytes, FileImages& file) {
   Image image = BareImage(ImageKind::kCubin, 0, bytes.size());
   if (const auto info = ReadCubin(bytes, true)) {
     Apply(*info, image);
+    image.has_code = info->has_code;
   } else {
     image.damage = info.error();
     if (const auto part = ReadCubin(bytes, false)) Apply(*part, image);
@@ -95,7 +99,7 @@ void ListContainers(ByteView bytes, FileImages& file) {
       at = *found + 1;
       continue;
     }
-    if (file.modules.size() >= kMaxModules) {
+    if (file.modules.size() >= kMaxModules || file.images.size() >= kMaxImages) {
       file.listing_stopped = true;
       return;
     }
@@ -115,6 +119,7 @@ void CheckPtx(ByteView raw, Image& image) {
   const auto header = ReadPtxHeader(raw);
   if (!header) return SetDamage(header.error(), image);
   if (auto damage = CheckPtxText(raw)) return SetDamage(std::move(*damage), image);
+  image.has_code = PtxHasCode(raw);
   image.version = header->isa;
   if (header->target != image.arch) {
     SetDamage({ErrorCode::kBadSize,
@@ -139,6 +144,7 @@ void CheckAgainstHeader(ByteView raw, Image& image) {
     const auto info = ReadCubin(raw, true);
     if (!info) return SetDamage(info.error(), image);
     if (info->toolkit.known()) image.toolkit = info->toolkit;
+    image.has_code = info->has_code;
     image.relocatable |= info->relocatable;
     if (info->sm != image.arch.number) {
       SetDamage({ErrorCode::kBadSize,
@@ -159,17 +165,21 @@ bool Expandable(const Image& image) {
 // hostile file can ask for 1,000 times its size.
 constexpr uint64_t kExpansionBudget = 64ull << 30;
 
+// A claim past the bound for one image takes nothing from the budget: it is refused anyway.
+bool TakeBudget(std::atomic<uint64_t>& expanded, Image& image) {
+  if (image.raw_size > kMaxExpanded) return true;
+  if (expanded.fetch_add(image.raw_size) <= kExpansionBudget) return true;
+  SetDamage({ErrorCode::kTooLarge,
+             fmt::format("not expanded: the images before it took {} GiB, the bound for one file",
+                         kExpansionBudget >> 30),
+             "", std::nullopt},
+            image);
+  return false;
+}
+
 void ExpandAndCheck(ByteView bytes, std::atomic<uint64_t>& expanded, Image& image) {
   if (!Expandable(image) || image.kind == ImageKind::kLtoIr) return;
-  if (expanded.fetch_add(image.raw_size) > kExpansionBudget) {
-    image.damage =
-        Error{ErrorCode::kTooLarge,
-              fmt::format("not expanded: the images before it took {} GiB, the bound for "
-                          "one file",
-                          kExpansionBudget >> 30),
-              "", image.offset};
-    return;
-  }
+  if (!TakeBudget(expanded, image)) return;
   const ByteView stored = bytes.Clamp(image.payload, image.stored_size);
   if (image.compression == Compression::kNone) {
     CheckAgainstHeader(stored, image);
@@ -225,82 +235,111 @@ void ExpandFrame(ByteView bytes, Image& image) {
   }
 }
 
-struct Candidate {
-  uint64_t offset;
-  ByteView bytes;  // to the end of the gap that it lies in
-  bool zstd;
+// Finds, in one pass, where a zstd frame or a cubin could start: a hostile file has millions of
+// such places, too many to keep.
+class CandidateFinder {
+ public:
+  explicit CandidateFinder(ByteView gap) : text_(gap.Text()) {
+    for (size_t i = 0; i < kMagics.size(); ++i) next_[i] = text_.find(kMagics[i]);
+  }
+
+  /// The first place at or after `from`, which never goes back.
+  std::optional<size_t> Next(size_t from) {
+    for (size_t i = 0; i < kMagics.size(); ++i) {
+      if (next_[i] < from) next_[i] = text_.find(kMagics[i], from);
+    }
+    const size_t first = *std::min_element(next_.begin(), next_.end());
+    if (first == std::string_view::npos) return std::nullopt;
+    return first;
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 3> kMagics = {
+      std::string_view("\x28\xB5\x2F\xFD"),
+      std::string_view("\x7F"
+                       "ELF\x02\x01\x01\x33"),
+      std::string_view("\x7F"
+                       "ELF\x02\x01\x01\x41")};
+
+  std::string_view text_;
+  std::array<size_t, kMagics.size()> next_{};
 };
 
-std::vector<Candidate> FindCandidates(ByteView bytes, const FileImages& file) {
-  using namespace std::string_view_literals;
-  constexpr std::string_view kZstd = "\x28\xB5\x2F\xFD"sv;
-  constexpr std::string_view kCubins[] = {
-      "\x7F"
-      "ELF\x02\x01\x01\x33"sv,
-      "\x7F"
-      "ELF\x02\x01\x01\x41"sv};
-  std::vector<Candidate> candidates;
-  const auto find = [&](ByteView gap, std::string_view magic) {
-    const std::string_view text = gap.Text();
-    const auto base = static_cast<uint64_t>(gap.data() - bytes.data());
-    for (size_t at = text.find(magic); at != std::string_view::npos;
-         at = text.find(magic, at + 1)) {
-      candidates.push_back({base + at, gap.Clamp(at, gap.size() - at), magic == kZstd});
-    }
-  };
-  for (const ByteView gap : Gaps(bytes, file)) {
-    find(gap, kZstd);
-    for (const std::string_view magic : kCubins) find(gap, magic);
-  }
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.offset < b.offset; });
-  return candidates;
-}
+class BareCubinFinder {
+ public:
+  explicit BareCubinFinder(FileImages& file) : file_(file) {}
 
-// One pass in file order, since what lies inside an image that was taken is part of it; then the
-// frames are expanded in parallel. A frame without an end costs a walk to the end of its gap, so
-// their number is bounded: a whole file has none, one that is cut short has one.
-void AddBareCubins(ByteView bytes, FileImages& file, unsigned threads) {
-  constexpr int kMaxEndless = 64;
-  int endless = 0;
-  uint64_t end = 0;
-  const size_t first = file.images.size();
-  for (const Candidate& candidate : FindCandidates(bytes, file)) {
-    if (candidate.offset < end) continue;
-    std::optional<Image> image;
-    if (!candidate.zstd) {
-      image = BareCubinAt(candidate.bytes, candidate.offset);
-    } else if (ExpandsToCubin(candidate.bytes)) {
-      if (const auto frame = ReadZstdFrame(candidate.bytes)) {
-        image = FrameImage(candidate.offset, *frame);
-      } else {
-        file.damage.push_back(frame.error());
-        file.damage.back().offset = candidate.offset;
-        ++endless;
-      }
+  /// False when the rest is not worth a look.
+  bool SearchGap(ByteView gap, uint64_t gap_offset) {
+    CandidateFinder candidates(gap);
+    size_t from = 0;
+    while (const auto at = candidates.Next(from)) {
+      if (file_.modules.size() >= kMaxModules || endless_ >= kMaxEndless) return false;
+      // What lies inside an image that was taken is part of it.
+      from = *at + std::max<uint64_t>(1, Take(gap.Clamp(*at, gap.size()), gap_offset + *at));
     }
-    if (file.modules.size() >= kMaxModules || endless >= kMaxEndless) {
+    return true;
+  }
+
+ private:
+  // A frame without an end costs a walk to the end of its gap, so their number is bounded: a whole
+  // file has none, one that is cut short has one.
+  static constexpr int kMaxEndless = 64;
+
+  /// The size of the image at the start of `bytes`; 0: none.
+  uint64_t Take(ByteView bytes, uint64_t offset) {
+    if (!bytes.StartsWith("\x7F")) return TakeFrame(bytes, offset);
+    auto image = BareCubinAt(bytes, offset);
+    return image ? Add(ModuleKind::kCubin, std::move(*image)) : 0;
+  }
+
+  uint64_t TakeFrame(ByteView bytes, uint64_t offset) {
+    if (!ExpandsToCubin(bytes)) return 0;
+    const auto frame = ReadZstdFrame(bytes);
+    if (frame) return Add(ModuleKind::kZstdFrame, FrameImage(offset, *frame));
+    file_.damage.push_back(frame.error());
+    file_.damage.back().offset = offset;
+    ++endless_;
+    return 0;
+  }
+
+  uint64_t Add(ModuleKind kind, Image image) {
+    const uint64_t size = image.padded_size;
+    AddBare(file_, kind, std::move(image));
+    return size;
+  }
+
+  FileImages& file_;
+  int endless_ = 0;
+};
+
+// One pass in file order, then the frames are expanded in parallel.
+void AddBareCubins(ByteView bytes, FileImages& file, unsigned threads,
+                   std::atomic<uint64_t>& expanded) {
+  const size_t first = file.images.size();
+  BareCubinFinder finder(file);
+  for (const ByteView gap : Gaps(bytes, file)) {
+    if (!finder.SearchGap(gap, static_cast<uint64_t>(gap.data() - bytes.data()))) {
       file.listing_stopped = true;
       break;
     }
-    if (!image) continue;
-    end = image->offset + image->padded_size;
-    AddBare(file, candidate.zstd ? ModuleKind::kZstdFrame : ModuleKind::kCubin, std::move(*image));
   }
   ParallelFor(file.images.size() - first, threads, [&](size_t i) {
     Image& image = file.images[first + i];
-    if (image.compression == Compression::kZstd) ExpandFrame(bytes, image);
+    const bool frame = image.compression == Compression::kZstd;
+    if (frame && TakeBudget(expanded, image)) ExpandFrame(bytes, image);
   });
 }
 
 // Stubs that a device link leaves carry no notes, so an architecture's smallest image can be silent
 // where the next larger ones speak.
-Version ToolkitOf(ByteView bytes, const FileImages& file, std::vector<size_t> images) {
+Version ToolkitOf(ByteView bytes, FileImages& file, std::vector<size_t> images) {
   std::sort(images.begin(), images.end(),
             [&](size_t a, size_t b) { return file.images[a].raw_size < file.images[b].raw_size; });
   constexpr size_t kTries = 4;
-  for (size_t i = 0; i < kTries; ++i) {
-    const Image& image = file.images[images[i * (images.size() - 1) / kTries]];
+  const size_t tries = std::min(kTries, images.size());
+  for (size_t i = 0; i < tries; ++i) {
+    const Image& image = file.images[images[i * images.size() / tries]];
     const ByteView stored = bytes.Clamp(image.payload, image.stored_size);
     const Buffer prefix = ExpandPrefix(image.compression, stored, kPrefix);
     const auto info = ReadCubin(prefix.view(), false);
@@ -339,10 +378,23 @@ void ReadToolkits(ByteView bytes, FileImages& file) {
     const Image& image = file.images[i];
     if (image.kind == ImageKind::kCubin && Expandable(image)) by_arch[image.arch].push_back(i);
   }
+  size_t left = kMaxArchs;
   for (auto& [arch, images] : by_arch) {
+    if (left-- == 0) break;
     const Version toolkit = ToolkitOf(bytes, file, images);
     for (const size_t i : images) {
       if (!file.images[i].toolkit.known()) file.images[i].toolkit = toolkit;
+    }
+  }
+}
+
+void ReadModules(ByteView bytes, FileImages& file, const std::vector<uint32_t>& modules) {
+  std::atomic<uint64_t> expanded = 0;
+  for (const uint32_t index : modules) {
+    const Module& module = file.modules[index];
+    for (uint32_t i = 0; i < module.image_count; ++i) {
+      Image& image = file.images[module.first_image + i];
+      if (!image.has_code) ExpandAndCheck(bytes, expanded, image);
     }
   }
 }
@@ -357,7 +409,7 @@ void ReadDeep(ByteView bytes, FileImages& file, unsigned threads) {
               [&](size_t i) { ExpandAndCheck(bytes, expanded, file.images[order[i]]); });
   const bool host = file.kind != FileKind::kCubin && file.kind != FileKind::kPtx &&
                     file.kind != FileKind::kZip && file.kind != FileKind::kCoreDump;
-  if (host) AddBareCubins(bytes, file, threads);
+  if (host) AddBareCubins(bytes, file, threads, expanded);
   file.deep = true;
 }
 

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::string_view kRegistration = "__cudaRegisterFatBinary";
 constexpr uint64_t kMaxSections = 1 << 20;
+// A name is looked at no further than this: hostile ones share one text without an end.
+constexpr uint64_t kMaxSectionName = 256;
+constexpr uint64_t kMaxLibraryName = 1024;
 
 std::string MachineName(uint16_t machine) {
   switch (machine) {
@@ -54,13 +57,16 @@ bool Contains(ByteView bytes, std::string_view text) {
 }
 
 void ReadSections(ByteView bytes, const SectionTable& table, bool relocatable, HostObject& host) {
+  uint64_t searchable = bytes.size();  // sections of a sound file do not share bytes
   for (uint64_t i = 1; i < table.count; ++i) {
     const Elf64_Shdr section = table.At(i);
     if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
     if (!bytes.Holds(section.sh_offset, section.sh_size)) continue;
-    host.ranges.push_back({section.sh_offset, section.sh_size,
-                           std::string(table.names.CString(section.sh_name).substr(0, 256))});
-    if (relocatable && section.sh_type == SHT_STRTAB) {
+    host.ranges.push_back(
+        {section.sh_offset, section.sh_size,
+         std::string(table.names.Clamp(section.sh_name, kMaxSectionName).CString(0))});
+    if (relocatable && section.sh_type == SHT_STRTAB && section.sh_size <= searchable) {
+      searchable -= section.sh_size;
       host.registers_fatbin |=
           Contains(bytes.Clamp(section.sh_offset, section.sh_size), kRegistration);
     }
@@ -115,7 +121,7 @@ void ReadDynamic(const Segments& segments, HostObject& host) {
   }
   const ByteView strings = segments.AtAddress(strings_at, strings_size);
   for (const uint64_t at : needed) {
-    host.needed.emplace_back(strings.CString(at).substr(0, 1024));
+    host.needed.emplace_back(strings.Clamp(at, kMaxLibraryName).CString(0));
   }
   host.registers_fatbin |= Contains(strings, kRegistration);
 }

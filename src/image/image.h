@@ -56,6 +56,9 @@ struct Image {
   std::string identifier;    // source name, with -lineinfo or -G
   std::string options;       // ptxas options to JIT with; for LTO-IR its compile flags
   std::optional<Error> damage;
+  // False: a translation unit without kernels leaves images with nothing in them. No value until
+  // the image was expanded.
+  std::optional<bool> has_code;
 };
 
 /// "sm_90a", "compute_90", "lto_75"; "arch_90" for kinds that have no name of their own.

@@ -82,7 +82,8 @@ std::optional<Error> CheckPtxText(ByteView bytes) {
     } else if (text.substr(at, 2) == "//") {
       at = std::min(text.find('\n', at), text.size());
     } else if (text.substr(at, 2) == "/*") {
-      at = std::min(text.find("*/", at + 2), text.size());
+      const size_t end = text.find("*/", at + 2);
+      at = end == std::string_view::npos ? text.size() : end + 1;
     } else if (c == '{') {
       ++depth;
     } else if (c == '}' && depth > 0) {
@@ -95,6 +96,12 @@ std::optional<Error> CheckPtxText(ByteView bytes) {
     return NotPtx(0, "PTX with .address_size 32, which 64-bit drivers refuse");
   }
   return std::nullopt;
+}
+
+bool PtxHasCode(ByteView bytes) {
+  const std::string_view text = bytes.Text();
+  return text.find(".entry") != std::string_view::npos ||
+         text.find(".func") != std::string_view::npos;
 }
 
 Result<PtxHeader> ReadPtxHeader(ByteView bytes) {
@@ -110,7 +117,9 @@ Result<PtxHeader> ReadPtxHeader(ByteView bytes) {
   if (!scan.TakeNumber(header.isa.minor)) {
     return NotPtx(scan.at(), "expected a PTX ISA version such as 9.0 behind .version");
   }
-  if (!scan.Take(".target") || !scan.Take("sm_") || !scan.TakeNumber(header.target.number)) {
+  // r580 takes "compute_90" too, though the manual has "sm_90" only.
+  if (!scan.Take(".target") || !(scan.Take("sm_") || scan.Take("compute_")) ||
+      !scan.TakeNumber(header.target.number)) {
     return NotPtx(scan.at(), "expected .target sm_NN behind .version");
   }
   if (scan.Next() == 'a' || scan.Next() == 'f') header.target.suffix = scan.Next();

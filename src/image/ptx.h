@@ -21,6 +21,9 @@ bool LooksLikePtx(ByteView bytes);
 /// target. A NUL inside, braces that do not close, 32-bit addresses (r580 refuses them: tests/gpu).
 std::optional<Error> CheckPtxText(ByteView bytes);
 
+/// True when the text defines an entry or a function.
+bool PtxHasCode(ByteView bytes);
+
 /// Reads .version, .target and, if it follows, .address_size. The text may be cut behind them.
 Result<PtxHeader> ReadPtxHeader(ByteView bytes);
 

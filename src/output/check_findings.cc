@@ -14,7 +14,7 @@
 namespace cuproof {
 namespace {
 
-constexpr size_t kFilesShown = 5;
+constexpr size_t kPlacesShown = 5;
 constexpr size_t kEvidenceShown = 5;
 constexpr size_t kGroupsOfAnId = 12;  // of errors and warnings
 constexpr size_t kNotesOfAnId = 3;
@@ -68,14 +68,21 @@ std::string NameAndSubject(const Finding& finding, const Names& names) {
   return fmt::format("{} ({})", name, subject);
 }
 
-// Different files of a group; one file may be named by several findings.
-std::vector<const Finding*> OneAFile(const FindingGroup& group) {
+// Different places of a group: files, or things in one file.
+std::vector<const Finding*> PlacesOf(const FindingGroup& group) {
   std::vector<const Finding*> out;
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const Finding* finding : group.findings) {
     if (seen.emplace(finding->file, finding->subject).second) out.push_back(finding);
   }
   return out;
+}
+
+// "4 files", or "4 places" when some are in the same file.
+std::string CountPlaces(const std::vector<const Finding*>& places) {
+  std::set<std::string_view> files;
+  for (const Finding* place : places) files.insert(place->file);
+  return Count(places.size(), files.size() == places.size() ? "file" : "place");
 }
 
 void AppendFact(const Style& style, std::string_view text, Tone tone, std::string& out) {
@@ -118,8 +125,8 @@ std::vector<std::string> OwnEvidence(const Finding& finding,
   return own;
 }
 
-void AppendFileOf(const Finding& finding, const std::vector<std::string>& common,
-                  const Names& names, const Style& style, std::string& out) {
+void AppendPlace(const Finding& finding, const std::vector<std::string>& common, const Names& names,
+                 const Style& style, std::string& out) {
   AppendParagraph(style, {4, 6, {}, {{NameAndSubject(finding, names)}}}, out);
   if (!style.verbose) return;
   for (const std::string& fact : OwnEvidence(finding, common)) {
@@ -127,15 +134,15 @@ void AppendFileOf(const Finding& finding, const std::vector<std::string>& common
   }
 }
 
-void AppendFiles(const std::vector<const Finding*>& files, const Names& names, const Style& style,
-                 std::string& out) {
-  const std::vector<std::string> common = CommonEvidence(files);
-  const bool all = style.verbose || files.size() <= kFilesShown + 1;
-  const size_t shown = all ? files.size() : kFilesShown;
+void AppendPlaces(const std::vector<const Finding*>& places, const Names& names, const Style& style,
+                  std::string& out) {
+  const std::vector<std::string> common = CommonEvidence(places);
+  const bool all = style.verbose || places.size() <= kPlacesShown + 1;
+  const size_t shown = all ? places.size() : kPlacesShown;
   for (size_t i = 0; i < shown; ++i) {
-    AppendFileOf(*files[i], common, names, style, out);
+    AppendPlace(*places[i], common, names, style, out);
   }
-  if (shown < files.size()) AppendMore(style, files.size() - shown, out);
+  if (shown < places.size()) AppendMore(style, places.size() - shown, out);
   AppendEvidence(common, Tone::kDim, style, out);
 }
 
@@ -146,14 +153,13 @@ void AppendLabelled(const Style& style, std::string_view name, std::string_view 
   AppendParagraph(style, {2, 4 + name.size(), label, {{EscapeTerminal(text)}}}, out);
 }
 
-void AppendTitle(const FindingGroup& group, const std::vector<const Finding*>& files,
+void AppendTitle(const FindingGroup& group, const std::vector<const Finding*>& places,
                  const Names& names, const Style& style, std::string& out) {
   const Finding& finding = *group.findings.front();
   const Tone tone = SeverityTone(finding.severity);
   const Span label{
       fmt::format("{}[{}] ", SeverityName(finding.severity), EscapeTerminal(finding.id)), tone};
-  const std::string name =
-      files.size() > 1 ? Count(files.size(), "file") : NameAndSubject(finding, names);
+  const std::string name = places.size() > 1 ? CountPlaces(places) : NameAndSubject(finding, names);
   std::vector<Span> text;
   if (!name.empty()) text.push_back({name + ": ", Tone::kBold});
   text.push_back({EscapeTerminal(finding.message)});
@@ -163,11 +169,11 @@ void AppendTitle(const FindingGroup& group, const std::vector<const Finding*>& f
 void AppendGroup(const FindingGroup& group, const Names& names, const Style& style, bool explain,
                  std::string& out) {
   const Finding& finding = *group.findings.front();
-  const std::vector<const Finding*> files = OneAFile(group);
-  AppendTitle(group, files, names, style, out);
+  const std::vector<const Finding*> places = PlacesOf(group);
+  AppendTitle(group, places, names, style, out);
   if (finding.severity == Severity::kNote && !style.verbose) return;
-  if (files.size() > 1) {
-    AppendFiles(files, names, style, out);
+  if (places.size() > 1) {
+    AppendPlaces(places, names, style, out);
   } else {
     AppendEvidence(finding.evidence, Tone::kPlain, style, out);
   }

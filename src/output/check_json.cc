@@ -94,7 +94,8 @@ Json FloorJson(const DriverFloor& floor) {
 }
 
 Json VerdictJson(const FileImages& file, const FileVerdict& verdict) {
-  const int error = ReasonError(verdict.reason);
+  const bool fails = verdict.outcome == Outcome::kDoesNotRun;
+  const int error = fails ? ReasonError(verdict.reason) : 0;
   Json json;
   json["outcome"] = OutcomeId(verdict.outcome);
   json["reason"] = verdict.reason == Reason::kNone ? Json(nullptr) : Json(ReasonId(verdict.reason));

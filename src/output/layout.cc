@@ -95,8 +95,8 @@ std::string Painted(const Style& style, const std::vector<Span>& line) {
 }
 
 // Lines of at most `first` and then `rest` columns, painted.
-std::vector<std::string> BreakLines(const Style& style, const std::vector<Span>& spans, size_t first,
-                                    size_t rest) {
+std::vector<std::string> BreakLines(const Style& style, const std::vector<Span>& spans,
+                                    size_t first, size_t rest) {
   std::vector<std::string> lines;
   std::vector<Span> line;
   size_t used = 0;
@@ -107,7 +107,8 @@ std::vector<std::string> BreakLines(const Style& style, const std::vector<Span>&
       used = 0;
     }
     if (used > 0) {
-      AppendSpan(" ", line.back().tone == word.pieces.front().tone ? line.back().tone : Tone::kPlain,
+      AppendSpan(" ",
+                 line.back().tone == word.pieces.front().tone ? line.back().tone : Tone::kPlain,
                  line);
       ++used;
     }

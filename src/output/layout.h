@@ -13,8 +13,8 @@ namespace cuproof {
 /// marks none.
 size_t DisplayWidth(std::string_view escaped);
 
-/// The end of `escaped` in at most `width` columns, "..." in place of what is left out: the end of a
-/// path says more than its start.
+/// The end of `escaped` in at most `width` columns, "..." in place of what is left out: the end of
+/// a path says more than its start.
 std::string Elide(std::string_view escaped, size_t width);
 
 /// Escaped text in one tone.

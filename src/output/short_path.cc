@@ -4,8 +4,9 @@ namespace cuproof {
 namespace {
 
 std::string_view WithoutRoot(std::string_view path, std::string_view root) {
-  while (root.size() > 1 && root.back() == '/') root.remove_suffix(1);
-  if (root.empty() || path.substr(0, root.size()) != root) return path;
+  if (root.empty()) return path;
+  while (!root.empty() && root.back() == '/') root.remove_suffix(1);
+  if (path.substr(0, root.size()) != root) return path;
   std::string_view rest = path.substr(root.size());
   // A slash behind a folder; the others behind an archive whose member follows.
   const size_t start = rest.find_first_not_of("/:!");

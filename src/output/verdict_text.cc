@@ -100,6 +100,8 @@ std::string ReasonText(Reason reason) {
       return "the driver no longer serves this GPU";
     case Reason::kLtoOnly:
       return "LTO-IR only: nvJitLink must link it first";
+    case Reason::kNoKernels:
+      return "it holds no kernels";
     case Reason::kNewerThanData:
       return "newer than the tables of this version";
   }

@@ -30,6 +30,17 @@ bool AnyFails(const FileReport& file) {
   });
 }
 
+// Of a file that runs: its modules that do not, where they are so few that this will be said
+// (CP106).
+std::vector<uint32_t> FewFailedModules(const FileReport& file) {
+  std::vector<uint32_t> modules;
+  for (const FileVerdict& verdict : file.verdicts) {
+    if (!FewFail(file.images, verdict)) continue;
+    modules.insert(modules.end(), verdict.failed.begin(), verdict.failed.end());
+  }
+  return modules;
+}
+
 // Headers make claims. Before a file is said not to run, its images are expanded, and what may hide
 // outside of containers is looked for.
 void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned threads,
@@ -41,12 +52,17 @@ void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned thre
   } else if (!nothing) {
     ReadToolkits(bytes, file.images);
   }
-  if (file.images.images.empty()) return;
+  if (file.images.modules.empty()) return;
   Judge(file, target);
-  if (!deep && AnyFails(file)) {
+  if (deep) return;
+  if (AnyFails(file)) {
     ReadDeep(bytes, file.images, threads);
-    Judge(file, target);
+  } else if (const auto modules = FewFailedModules(file); !modules.empty()) {
+    ReadModules(bytes, file.images, modules);
+  } else {
+    return;
   }
+  Judge(file, target);
 }
 
 class Collector {
@@ -55,6 +71,7 @@ class Collector {
       : inventory_(inventory), target_(target), options_(options) {
     report_.target = target;
     report_.roots = inventory.roots;
+    report_.needed.resize(inventory.roots.size());
     report_.problems = inventory.problems;
     report_.files_seen = inventory.files_seen;
   }
@@ -97,6 +114,8 @@ class Collector {
   void Keep(const Unit& unit, bool changed, FileReport file) {
     const std::lock_guard lock(mutex_);
     report_.bytes_read += unit.size;
+    report_.needed[file.root].insert(file.images.host.needed.begin(),
+                                     file.images.host.needed.end());
     if (changed) {
       report_.problems.push_back({ErrorCode::kNotReadable,
                                   "the file got shorter while it was read: check it again",

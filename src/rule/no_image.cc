@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
 
 #include "rule/rule.h"
 #include "target/compat.h"
@@ -7,23 +10,34 @@
 namespace cuproof {
 namespace {
 
-// What to build with to reach `gpu`, or who can: a toolkit too old or too new for it cannot.
-std::string FixFor(const FileContext& context, const Gpu& gpu) {
-  const ArchFact* fact = FindArch(gpu.sm);
-  if (!fact) return {};
-  std::string text = fmt::format(
-      "rebuild with -gencode arch=compute_{0},code=sm_{0} (TORCH_CUDA_ARCH_LIST=\"{1}\")", gpu.sm,
-      CapabilityText(gpu.sm));
-  if (fact->last_cuda.known()) {
-    text += fmt::format("; CUDA {} is the last toolkit that can", VersionText(fact->last_cuda));
-  } else {
-    text += fmt::format("; needs CUDA {} or newer", VersionText(fact->first_cuda));
+// What to build with to reach the GPUs, and who can: a toolkit too old or too new for one cannot.
+std::string FixFor(const FileContext& context, const std::vector<size_t>& gpus) {
+  std::vector<std::string> flags;
+  std::vector<std::string> list;
+  std::vector<std::string> limits;
+  for (const size_t index : gpus) {
+    const Gpu& gpu = context.target.gpus[index];
+    const ArchFact* fact = FindArch(gpu.sm);
+    if (!fact) continue;
+    flags.push_back(fmt::format("-gencode arch=compute_{0},code=sm_{0}", gpu.sm));
+    list.push_back(CapabilityText(gpu.sm));
+    if (fact->last_cuda.known()) {
+      limits.push_back(
+          fmt::format("{} up to CUDA {}", GpuTarget(gpu), VersionText(fact->last_cuda)));
+    } else if (fact->first_cuda.known()) {
+      limits.push_back(
+          fmt::format("{} from CUDA {}", GpuTarget(gpu), VersionText(fact->first_cuda)));
+    }
+    const auto& cuda = context.target.cuda;
+    if (cuda && !NvccTargets(*cuda, {gpu.sm, 0})) {
+      limits.back() += fmt::format(" (not {})", VersionText(*cuda));
+    }
   }
-  const auto& cuda = context.target.cuda;
-  if (cuda && !NvccTargets(*cuda, {gpu.sm, 0})) {
-    text += fmt::format(", CUDA {} cannot", VersionText(*cuda));
-  }
-  return text;
+  if (flags.empty()) return {};
+  constexpr size_t kFew = 3;
+  std::string text = fmt::format("rebuild with TORCH_CUDA_ARCH_LIST=\"{}\"", fmt::join(list, ";"));
+  if (flags.size() <= kFew) text += fmt::format(" or {}", fmt::join(flags, " "));
+  return text + fmt::format("; nvcc can: {}", fmt::join(limits, ", "));
 }
 
 // The confusions that fill the reports: chips whose names say less than their numbers.
@@ -41,7 +55,8 @@ std::string HintFor(const FileContext& context, const Gpu& gpu) {
     return "sm_100 is the data-center Blackwell (B200); RTX 50 and RTX PRO Blackwell are sm_120";
   }
   if (gpu.sm == 103 && holds({100, 'a'})) {
-    return "sm_100a is B200 only; build for 10.0f to cover B200 and B300 with one image";
+    return "sm_100a is B200 only; -gencode arch=compute_100f,code=sm_100f covers B200 and B300 "
+           "with one image";
   }
   if (gpu.sm == 121 && holds({120, 'a'})) {
     return "sm_120a is for compute capability 12.0 only; sm_120 and 120f run on 12.1 too";
@@ -49,45 +64,64 @@ std::string HintFor(const FileContext& context, const Gpu& gpu) {
   return {};
 }
 
+void AddEvidence(const FileContext& context, size_t gpu, Finding& finding) {
+  const FileVerdict& verdict = context.file.verdicts[gpu];
+  const Gpu& target = context.target.gpus[gpu];
+  if (verdict.image >= 0) {
+    const auto index = static_cast<size_t>(verdict.image);
+    finding.evidence.push_back(fmt::format("nearest for {}: {}; {}", GpuTarget(target),
+                                           ImageEvidence(context.file.images, index),
+                                           WhyNot(context.file.images.images[index], target)));
+  }
+  if (const std::string hint = HintFor(context, target); !hint.empty()) {
+    finding.evidence.push_back(hint);
+  }
+}
+
+Severity SeverityFor(const FileContext& context, Role role) {
+  if (role == Role::kVariant || !context.target.named) return Severity::kNote;
+  return role == Role::kOptional ? Severity::kWarning : Severity::kError;
+}
+
+const char* Consequence(Role role) {
+  switch (role) {
+    case Role::kVariant:
+      return "; another file of the same set does";
+    case Role::kOptional:
+      return "; no other file links to it, so only what it adds fails there";
+    case Role::kRequired:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 void RuleNoImage(const FileContext& context, std::vector<Finding>& findings) {
   const FileImages& images = context.file.images;
-  std::vector<size_t> missing;
-  std::vector<size_t> optional;
-  for (const size_t gpu : GpusWith(context, Outcome::kDoesNotRun, Reason::kNoImage)) {
-    (SiblingCovers(context, gpu) ? optional : missing).push_back(gpu);
-  }
-  const auto add = [&](const std::vector<size_t>& gpus, Severity severity, const char* tail) {
-    if (gpus.empty()) return;
-    Finding finding = NewFinding(context, "CP101", severity);
-    finding.subject = GpuList(context, gpus);
-    finding.message = fmt::format("no image runs on {}{}", finding.subject, tail);
-    finding.evidence.push_back("it holds " + TargetList(images));
-    for (const size_t gpu : gpus) {
-      const FileVerdict& verdict = context.file.verdicts[gpu];
-      const Gpu& target = context.target.gpus[gpu];
-      if (verdict.image >= 0) {
-        const auto index = static_cast<size_t>(verdict.image);
-        finding.evidence.push_back(fmt::format("nearest for {}: {}; {}", GpuTarget(target),
-                                               ImageEvidence(images, index),
-                                               WhyNot(images.images[index], target)));
-      }
-      if (const std::string hint = HintFor(context, target); !hint.empty()) {
-        finding.evidence.push_back(hint);
-      }
+  std::map<Role, std::vector<size_t>> by_role;
+  for (const Reason reason : {Reason::kNoImage, Reason::kPtxTarget}) {
+    for (const size_t gpu : GpusWith(context, Outcome::kDoesNotRun, reason)) {
+      by_role[RoleFor(context, gpu)].push_back(gpu);
     }
-    if (severity == Severity::kError) {
-      finding.evidence.emplace_back(
-          "at run time: error 209 (no kernel image is available) or 98 (invalid device function)");
-      finding.fix = FixFor(context, context.target.gpus[gpus.front()]);
+  }
+  for (const auto& [role, gpus] : by_role) {
+    Finding finding = NewFinding(context, "CP101", SeverityFor(context, role));
+    finding.subject = GpuList(context, gpus);
+    finding.message = fmt::format("no image runs on {}{}", finding.subject, Consequence(role));
+    finding.evidence.push_back("it holds " + TargetList(images));
+    for (const size_t gpu : gpus) AddEvidence(context, gpu, finding);
+    if (finding.severity != Severity::kNote) {
+      finding.evidence.emplace_back(images.kind == FileKind::kPtx
+                                        ? "at run time: error 218 (a PTX JIT compilation failed)"
+                                        : "at run time: error 209 (no kernel image is available) "
+                                          "or 98 (invalid device function)");
+      finding.fix = FixFor(context, gpus);
     }
     finding.source = "CUDA programming guide: binary compatibility, family-specific features";
     finding.verified_on = "H200 r580.159 for sm_90, other GPUs by document";
     findings.push_back(std::move(finding));
-  };
-  add(missing, FailureSeverity(context), "");
-  add(optional, Severity::kNote, "; another file of the same set covers it");
+  }
 }
 
 }  // namespace cuproof

@@ -1,60 +1,91 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rule/rule.h"
 #include "target/compat.h"
 
 namespace cuproof {
 namespace {
 
-// A file that runs, with modules that do not. In the libraries of NVIDIA each module serves one
-// architecture and half of them never run on a given GPU; a few out of many is how a kernel family
-// that was built for the wrong targets looks (reports R03, R25).
-constexpr uint32_t kFew = 4;
-
 bool Runs(const FileVerdict& verdict) {
   return verdict.outcome == Outcome::kRunsSass || verdict.outcome == Outcome::kRunsJit;
 }
 
-// No base target that is older than this GPU: a Hopper-only module says nothing on an A100.
+// Made for other GPUs on purpose: one target only, as in libraries that choose among modules (the
+// Volta kernels of cuDNN), or no plain target that is older than this GPU (a Hopper-only module on
+// an A100).
 bool ForOthersOnly(const FileImages& images, const Module& module, const Gpu& gpu) {
+  bool in_reach = false;
+  bool several = false;
   for (uint32_t i = 0; i < module.image_count; ++i) {
     const Image& image = images.images[module.first_image + i];
-    if (!image.arch.suffix && image.arch.number <= gpu.sm) return false;
+    in_reach |= !image.arch.suffix && image.arch.number <= gpu.sm;
+    several |= image.arch != images.images[module.first_image].arch;
   }
-  return true;
+  return !in_reach || !several;
+}
+
+// What the modules that fail on a GPU have in them, and why they fail.
+struct Failure {
+  uint32_t module;
+  ModuleVerdict why;
+};
+
+std::vector<Failure> FailuresOf(const FileContext& context, const FileVerdict& verdict,
+                                const Gpu& gpu) {
+  const FileImages& images = context.file.images;
+  const bool few = FewFail(images, verdict);
+  std::vector<Failure> failures;
+  for (const uint32_t module : verdict.failed) {
+    const ModuleVerdict why =
+        JudgeModule(images, images.modules[module], gpu, context.target.driver);
+    // PTX in reach of the GPU was meant to be compiled for it.
+    const bool too_new = why.reason == Reason::kPtxTooNew;
+    const bool accident = few && !ForOthersOnly(images, images.modules[module], gpu);
+    if (why.image >= 0 && (too_new || accident)) failures.push_back({module, why});
+  }
+  return failures;
+}
+
+std::string FailureText(const FileImages& images, const Failure& failure, const Gpu& gpu) {
+  const auto index = static_cast<size_t>(failure.why.image);
+  const std::string reason = failure.why.reason == Reason::kPtxTooNew
+                                 ? std::string("newer than the driver (error 222)")
+                                 : WhyNot(images.images[index], gpu);
+  return fmt::format("module {}, {}; {}", failure.module, ImageEvidence(images, index), reason);
 }
 
 }  // namespace
+
+bool FewFail(const FileImages& images, const FileVerdict& verdict) {
+  constexpr uint32_t kFew = 4;
+  return Runs(verdict) && verdict.failed_modules > 0 &&
+         verdict.failed_modules * kFew <= images.modules.size();
+}
 
 void RulePartial(const FileContext& context, std::vector<Finding>& findings) {
   if (!context.target.named) return;
   const FileImages& images = context.file.images;
   for (size_t i = 0; i < context.file.verdicts.size(); ++i) {
     const FileVerdict& verdict = context.file.verdicts[i];
+    if (!Runs(verdict)) continue;
     const Gpu& gpu = context.target.gpus[i];
-    if (!Runs(verdict) || verdict.failed_modules == 0) continue;
-    const Module& module = images.modules[verdict.failed.front()];
-    const ModuleVerdict one = JudgeModule(images, module, gpu, context.target.driver);
-    const bool too_new = one.reason == Reason::kPtxTooNew;
-    const bool few = verdict.failed_modules * kFew <= images.modules.size();
-    if (!too_new && (!few || ForOthersOnly(images, module, gpu))) continue;
-    // PTX in reach of the GPU was meant to be compiled for it; here that fails.
+    const std::vector<Failure> failures = FailuresOf(context, verdict, gpu);
+    if (failures.empty()) continue;
+    const bool too_new = std::any_of(failures.begin(), failures.end(), [](const Failure& failure) {
+      return failure.why.reason == Reason::kPtxTooNew;
+    });
     Finding finding = NewFinding(context, "CP106", too_new ? Severity::kWarning : Severity::kNote);
     finding.subject = GpuTarget(gpu);
     finding.message = fmt::format(
-        "{} of its {} modules do not run on {}: kernels in them fail when they are used",
-        verdict.failed_modules, images.modules.size(), GpuTarget(gpu));
-    for (const uint32_t failed : verdict.failed) {
-      const Module& at = images.modules[failed];
-      const ModuleVerdict why = JudgeModule(images, at, gpu, context.target.driver);
-      if (why.image < 0) continue;
-      const auto index = static_cast<size_t>(why.image);
-      finding.evidence.push_back(fmt::format(
-          "module {} of {} image{}: {}; {}", failed, at.image_count, at.image_count == 1 ? "" : "s",
-          ImageEvidence(images, index),
-          why.reason == Reason::kPtxTooNew ? std::string("newer than the driver (error 222)")
-                                           : WhyNot(images.images[index], gpu)));
-      if (finding.evidence.size() == 3) break;
+        "modules without code for {}: {} of {}; a kernel in one of them fails when it is launched",
+        GpuTarget(gpu), verdict.failed_modules, images.modules.size());
+    constexpr size_t kShown = 3;
+    for (const Failure& failure : failures) {
+      if (finding.evidence.size() < kShown) {
+        finding.evidence.push_back(FailureText(images, failure, gpu));
+      }
     }
     finding.fix = fmt::format("build every source file for {}, not only some", GpuTarget(gpu));
     finding.source = "reports R03, R25";

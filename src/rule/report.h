@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Report {
   std::vector<FileReport> files;  // with device code or host code of a CUDA program, by path
   std::vector<Finding> findings;  // errors first
   std::vector<Error> problems;    // inputs that could not be read: exit code 2
+  std::vector<std::set<std::string>> needed;  // by root: what its files name in DT_NEEDED
   uint64_t files_seen = 0;
   uint64_t files_without_cuda = 0;
   uint64_t bytes_read = 0;  // size of what was looked into

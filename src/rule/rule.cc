@@ -14,6 +14,10 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string_view DirectoryOf(std::string_view path) {
+  return path.substr(0, path.size() - BaseName(path).size());
+}
+
 // Variants of one file differ in numbers only: libbitsandbytes_cuda118.so and _cuda130.so,
 // flash_sm80.so and flash_sm90a.so.
 std::string WithoutNumbers(std::string_view name) {
@@ -123,17 +127,25 @@ std::string TargetList(const FileImages& images) {
   return text;
 }
 
-bool SiblingCovers(const FileContext& context, size_t gpu) {
+Role RoleFor(const FileContext& context, size_t gpu) {
   const FileReport& file = context.file;
-  const std::string variant = WithoutNumbers(BaseName(file.path));
+  const std::string_view name = BaseName(file.path);
+  const std::string variant = WithoutNumbers(name);
   const bool one_chip = ForOneChipOnly(file.images);
+  const auto& needed = context.report.needed;
+  const bool linked = file.root < needed.size() && needed[file.root].count(std::string(name)) > 0;
+  // An extension module is imported by name, not linked to; a library that is not linked to is
+  // opened when a feature asks for it.
+  const bool library = name.substr(0, 3) == "lib" && !linked;
+  Role role = Role::kRequired;
   for (const FileReport& other : context.report.files) {
     if (&other == &file || other.root != file.root || gpu >= other.verdicts.size()) continue;
     const Outcome outcome = other.verdicts[gpu].outcome;
     if (outcome != Outcome::kRunsSass && outcome != Outcome::kRunsJit) continue;
-    if (one_chip || WithoutNumbers(BaseName(other.path)) == variant) return true;
+    if (one_chip || WithoutNumbers(BaseName(other.path)) == variant) return Role::kVariant;
+    if (library && DirectoryOf(other.path) == DirectoryOf(file.path)) role = Role::kOptional;
   }
-  return false;
+  return role;
 }
 
 }  // namespace cuproof

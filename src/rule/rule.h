@@ -33,6 +33,12 @@ void RuleTegraInDesktop(const FileContext& context, std::vector<Finding>& findin
 /// Every rule above, in the order of the ids.
 void RunRules(const FileContext& context, std::vector<Finding>& findings);
 
+/// True when a file runs and so few of its modules do not that it looks like an accident. In the
+/// libraries of NVIDIA each module serves one architecture, and half of them never run on a given
+/// GPU; a few out of many is how a kernel family that was built for the wrong targets looks
+/// (reports R03, R25).
+bool FewFail(const FileImages& images, const FileVerdict& verdict);
+
 // Helpers that several rules share.
 
 /// Indices into target.gpus whose verdict has this outcome and reason.
@@ -52,9 +58,15 @@ std::string ImageEvidence(const FileImages& images, size_t index);
 /// The distinct targets of the images: "sm_80 sm_90a compute_90".
 std::string TargetList(const FileImages& images);
 
-/// True when this file is one of several that differ by an architecture or a CUDA version in their
-/// name, or holds nothing but images for one chip or family, and a sibling covers `gpu`: then a
-/// program picks another file there, and its own failure is no fault.
-bool SiblingCovers(const FileContext& context, size_t gpu);
+/// What it means that a file does not serve a GPU which another file of the same root serves.
+enum class Role : uint8_t {
+  kRequired,  // nothing tells that a program can do without it
+  kVariant,   // one of several for other architectures or CUDA versions: a program picks another
+  kOptional,  // a library that no file of the root links to: only what it adds is lost
+};
+
+/// Variants differ by numbers in their name (libbitsandbytes_cuda118.so), or hold nothing but
+/// images for one chip or family (a Hopper-only file). Required, when no sibling covers the GPU.
+Role RoleFor(const FileContext& context, size_t gpu);
 
 }  // namespace cuproof

@@ -37,7 +37,7 @@ void RuleTegraInDesktop(const FileContext& context, std::vector<Finding>& findin
   if (tegra.empty() || one_arch_a_module) return;
   Finding finding = NewFinding(context, "CP115", Severity::kWarning);
   finding.message = fmt::format(
-      "{} of its {} modules hold Tegra (Jetson) code only, which no x86-64 machine can run",
+      "modules with Tegra (Jetson) code only, which no x86-64 machine can run: {} of {}",
       tegra.size(), images.modules.size());
   finding.evidence.push_back(ImageEvidence(images, images.modules[tegra.front()].first_image));
   finding.fix =

@@ -26,11 +26,11 @@ void RuleUnknown(const FileContext& context, std::vector<Finding>& findings) {
     findings.push_back(std::move(finding));
   };
   for (const auto& [kind, count] : kinds) {
-    add(fmt::format("{} images of kind {}, which this version does not know: listed, not judged",
-                    count, kind));
+    add(fmt::format("images of kind {}, which this version lists and does not judge: {}", kind,
+                    count));
   }
   for (const auto& [isa, count] : isas) {
-    add(fmt::format("{} PTX images of ISA {}, newer than this data", count, VersionText(isa)));
+    add(fmt::format("PTX of ISA {}, newer than this data: {}", VersionText(isa), count));
   }
   const std::vector<size_t> gpus = GpusWith(context, Outcome::kUnknown, Reason::kNewerThanData);
   if (!gpus.empty()) {

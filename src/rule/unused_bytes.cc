@@ -46,8 +46,8 @@ void RuleUnusedBytes(const FileContext& context, std::vector<Finding>& findings)
     if (bytes < kWorthSaying) continue;
     Finding finding = NewFinding(context, "CP109", Severity::kNote);
     finding.subject = "sm_" + ArchText(arch);
-    finding.message = fmt::format("{:.1f} MB in {} images for sm_{} that no GPU can use here",
-                                  static_cast<double>(bytes) / 1e6, count, ArchText(arch));
+    finding.message = fmt::format("images for sm_{} that no GPU can use here: {}, {:.1f} MB",
+                                  ArchText(arch), count, static_cast<double>(bytes) / 1e6);
     finding.evidence.push_back(why);
     finding.fix = fmt::format("drop sm_{} from the build to save this space", ArchText(arch));
     finding.source = "CUDA programming guide: binary compatibility";

@@ -25,7 +25,7 @@ std::vector<ArchFact> ReadArchs() {
     fact.last_cuda = ParseVersion(table.At(i, "last_cuda"));
     fact.renamed_from = ParseNumber(table.At(i, "renamed_from"));
     fact.last_driver_branch = ParseNumber(table.At(i, "last_driver_branch"));
-    fact.example = table.At(i, "example");
+    if (table.At(i, "example") != "unknown") fact.example = table.At(i, "example");
     facts.push_back(std::move(fact));
   }
   std::sort(facts.begin(), facts.end(),

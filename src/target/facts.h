@@ -18,7 +18,7 @@ struct ArchFact {
   Version first_cuda;               // first toolkit that can target it
   Version last_cuda;                // last one that can; unknown: still targeted
   uint32_t renamed_from = 0;        // 110 was 101 before CUDA 13.0
-  uint32_t last_driver_branch = 0;  // 0: still served
+  uint32_t last_driver_branch = 0;  // 0: still served, or not known
   std::string example;              // the product shown in tables
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "image/fatbin_format.h"
 #include "target/compat.h"
 #include "target/facts.h"
 
@@ -28,6 +30,7 @@ constexpr std::array kReasons = {
     ReasonRow{Reason::kDamaged, "damaged-image", 0},
     ReasonRow{Reason::kGpuDropped, "gpu-dropped-by-driver", 0},
     ReasonRow{Reason::kLtoOnly, "lto-ir-only", 209},
+    ReasonRow{Reason::kNoKernels, "no-kernels", 0},
     ReasonRow{Reason::kNewerThanData, "newer-than-data", 0},
 };
 
@@ -96,9 +99,14 @@ Version NewestToolkit(const FileImages& file) {
   return newest;
 }
 
-bool IsHostCode(const FileImages& file) {
-  return file.kind == FileKind::kElf || file.kind == FileKind::kPe ||
-         file.kind == FileKind::kArchive;
+// Code that registers its containers with the CUDA runtime, which checks the driver. A file can
+// also hand images to the driver by itself; then nobody refuses the driver before it sees the
+// image.
+bool UsesRuntime(const FileImages& file) {
+  if (NeededRuntimeMajor(file.host) != 0 || file.host.registers_fatbin) return true;
+  return std::any_of(file.host.ranges.begin(), file.host.ranges.end(), [](const NamedRange& range) {
+    return range.name == ".nvFatBinSegment" || range.name == ".nvFatBi";
+  });
 }
 
 // What the file asks of a driver before any image is looked at: the floor of its CUDA major.
@@ -145,6 +153,21 @@ struct Candidates {
   bool other_kind = false;  // an entry of a kind that we do not judge
 };
 
+// An entry counts by the kind in its header. That its payload looks like a cubin is told in
+// listings, and does not make a driver take it.
+bool OfOtherKind(const Image& image) {
+  const bool bare = image.raw_kind == 0;
+  switch (image.kind) {
+    case ImageKind::kCubin:
+      return !bare && image.raw_kind != fatbin::kKindCubin;
+    case ImageKind::kPtx:
+    case ImageKind::kLtoIr:
+      return false;
+    default:
+      return true;
+  }
+}
+
 Candidates FindCandidates(const FileImages& file, const Module& module, const Gpu& gpu) {
   Candidates found;
   const auto at = [&](int64_t index) -> const Image& {
@@ -153,7 +176,9 @@ Candidates FindCandidates(const FileImages& file, const Module& module, const Gp
   for (uint32_t i = 0; i < module.image_count; ++i) {
     const int64_t index = int64_t{module.first_image} + i;
     const Image& image = at(index);
-    if (image.kind == ImageKind::kCubin) {
+    if (OfOtherKind(image)) {
+      found.other_kind = true;
+    } else if (image.kind == ImageKind::kCubin) {
       const Fit fit = SassFits(image.arch, gpu);
       found.unknown |= fit == Fit::kUnknown;
       if (fit != Fit::kYes) continue;
@@ -163,10 +188,8 @@ Candidates FindCandidates(const FileImages& file, const Module& module, const Gp
       found.unknown |= fit == Fit::kUnknown;
       if (fit != Fit::kYes) continue;
       if (found.ptx < 0 || PreferenceOf(image) >= PreferenceOf(at(found.ptx))) found.ptx = index;
-    } else if (image.kind == ImageKind::kLtoIr) {
-      found.lto = true;
     } else {
-      found.other_kind = true;
+      found.lto = true;
     }
   }
   return found;
@@ -254,8 +277,12 @@ std::optional<ModuleVerdict> JudgeWhole(const FileImages& file, const Gpu& gpu,
                                         const std::optional<Driver>& driver,
                                         const DriverFloor& runtime) {
   if (Dropped(gpu, driver)) return Verdict(Outcome::kDoesNotRun, Reason::kGpuDropped, -1);
+  // The loader maps what the headers say; a file that ends before is a bus error at its first use.
+  if (file.kind == FileKind::kElf && !file.host.damage.empty()) {
+    return Verdict(Outcome::kUnknown, Reason::kDamaged, -1);
+  }
   if (!driver || Meets(*driver, runtime)) return std::nullopt;
-  ModuleVerdict verdict = Verdict(IsHostCode(file) ? Outcome::kDoesNotRun : Outcome::kUnknown,
+  ModuleVerdict verdict = Verdict(UsesRuntime(file) ? Outcome::kDoesNotRun : Outcome::kUnknown,
                                   Reason::kRuntimeTooNew, -1);
   verdict.floor = runtime;
   return verdict;
@@ -272,7 +299,10 @@ bool SkipsUnknownKinds(const std::optional<Driver>& driver) {
 ModuleVerdict JudgeMiss(const FileImages& file, const Module& module, const Gpu& gpu,
                         const std::optional<Driver>& driver, const Candidates& found) {
   const int64_t nearest = NearestMiss(file, module, gpu);
-  if (module.damaged) return Verdict(Outcome::kDoesNotRun, Reason::kDamaged, nearest);
+  const bool bare_damaged = module.kind != ModuleKind::kContainer && nearest >= 0 &&
+                            file.images[static_cast<size_t>(nearest)].damage;
+  if (module.damaged || bare_damaged)
+    return Verdict(Outcome::kDoesNotRun, Reason::kDamaged, nearest);
   if (found.unknown) return Verdict(Outcome::kUnknown, Reason::kNewerThanData, nearest);
   if (found.other_kind && !SkipsUnknownKinds(driver)) {
     return Verdict(Outcome::kUnknown, Reason::kNewerThanData, nearest);
@@ -286,12 +316,21 @@ ModuleVerdict JudgeMiss(const FileImages& file, const Module& module, const Gpu&
   return Verdict(Outcome::kDoesNotRun, found.lto ? Reason::kLtoOnly : Reason::kNoImage, nearest);
 }
 
+bool HasNoKernels(const FileImages& file, const Module& module) {
+  if (module.image_count == 0) return false;
+  for (uint32_t i = 0; i < module.image_count; ++i) {
+    if (file.images[module.first_image + i].has_code.value_or(true)) return false;
+  }
+  return true;
+}
+
 ModuleVerdict JudgeImages(const FileImages& file, const Module& module, const Gpu& gpu,
                           const std::optional<Driver>& driver) {
   const Candidates found = FindCandidates(file, module, gpu);
   const auto image = [&](int64_t index) -> const Image& {
     return file.images[static_cast<size_t>(index)];
   };
+  if (HasNoKernels(file, module)) return Verdict(Outcome::kUnknown, Reason::kNoKernels, -1);
   if (found.sass < 0 && found.ptx < 0) return JudgeMiss(file, module, gpu, driver, found);
   ModuleVerdict verdict = found.sass >= 0 ? JudgeSass(image(found.sass), found.sass, driver)
                                           : JudgePtx(image(found.ptx), found.ptx, driver);
@@ -304,7 +343,7 @@ ModuleVerdict JudgeImages(const FileImages& file, const Module& module, const Gp
 }
 
 void Count(const ModuleVerdict& verdict, uint32_t module, FileVerdict& file) {
-  constexpr size_t kKept = 8;
+  constexpr size_t kKept = 64;
   switch (verdict.outcome) {
     case Outcome::kRunsSass:
       ++file.sass_modules;
@@ -324,9 +363,12 @@ void Count(const ModuleVerdict& verdict, uint32_t module, FileVerdict& file) {
 
 // The host code of a program loads each of its containers. A fatbin file is handed to the driver as
 // one image, and r580 looks into its first container only (tests/gpu).
-size_t LoadedModules(const FileImages& file) {
-  return file.kind == FileKind::kFatbin ? std::min<size_t>(1, file.modules.size())
-                                        : file.modules.size();
+std::span<const Module> LoadedModules(const FileImages& file) {
+  const std::span<const Module> modules(file.modules);
+  if (file.kind != FileKind::kFatbin) return modules;
+  const bool starts_with_it =
+      !modules.empty() && modules[0].kind == ModuleKind::kContainer && modules[0].offset == 0;
+  return modules.first(starts_with_it ? 1 : 0);
 }
 
 // Of two modules, the one whose verdict speaks for the file: what runs best, then what is unknown,
@@ -338,7 +380,7 @@ int Weight(const ModuleVerdict& verdict) {
     case Outcome::kRunsJit:
       return 90;
     case Outcome::kUnknown:
-      return 80;
+      return verdict.reason == Reason::kNoKernels ? 5 : 80;
     case Outcome::kDoesNotRun:
       break;
   }
@@ -391,11 +433,14 @@ ModuleVerdict JudgeModule(const FileImages& file, const Module& module, const Gp
 FileVerdict JudgeFile(const FileImages& file, const Gpu& gpu, const std::optional<Driver>& driver) {
   FileVerdict verdict;
   const DriverFloor runtime = RuntimeFloor(file);
+  verdict.floor = runtime;
   const auto whole = JudgeWhole(file, gpu, driver, runtime);
   int best = -1;
-  for (uint32_t i = 0; i < LoadedModules(file); ++i) {
-    const Module& module = file.modules[i];
-    if (module.image_count == 0 && file.modules.size() > 1) continue;
+  DriverFloor miss_floor;
+  const std::span<const Module> modules = LoadedModules(file);
+  for (uint32_t i = 0; i < modules.size(); ++i) {
+    const Module& module = modules[i];
+    if (module.image_count == 0 && modules.size() > 1) continue;
     const ModuleVerdict one = whole ? *whole : JudgeImages(file, module, gpu, driver);
     Count(one, i, verdict);
     const bool runs = one.outcome == Outcome::kRunsSass || one.outcome == Outcome::kRunsJit;
@@ -411,9 +456,14 @@ FileVerdict JudgeFile(const FileImages& file, const Gpu& gpu, const std::optiona
     verdict.outcome = one.outcome;
     verdict.reason = one.reason;
     verdict.image = one.image;
-    if (!runs) verdict.floor = one.floor;
+    miss_floor = runs ? DriverFloor{} : one.floor;
   }
-  Raise(verdict.floor, runtime);
+  // Of a file that does not run, what it would take.
+  if (verdict.sass_modules + verdict.jit_modules == 0) Raise(verdict.floor, miss_floor);
+  if (modules.empty() && !file.modules.empty()) {
+    verdict.outcome = Outcome::kDoesNotRun;
+    verdict.reason = Reason::kDamaged;
+  }
   return verdict;
 }
 

@@ -28,6 +28,7 @@ enum class Reason : uint8_t {
   kDamaged,        // the image that would be taken is damaged: 200, 218 or another
   kGpuDropped,     // this driver branch no longer serves this GPU
   kLtoOnly,        // 209 when loaded as it is: LTO-IR must be linked by nvJitLink first
+  kNoKernels,      // nothing to run in it: images of a translation unit without kernels
   kNewerThanData,  // a GPU, a target or a driver that the tables do not know
 };
 
@@ -60,7 +61,7 @@ struct FileVerdict {
   uint32_t jit_modules = 0;
   uint32_t failed_modules = 0;  // hold nothing for this GPU
   uint32_t unknown_modules = 0;
-  std::vector<uint32_t> failed;  // indices of failed modules, the first few
+  std::vector<uint32_t> failed;  // indices of failed modules, at most 64
 };
 
 /// Judges one module.
