@@ -57,6 +57,7 @@ std::string Elf(std::string front, const std::vector<Section>& sections) {
     Elf64_Shdr header = {};
     header.sh_name = static_cast<uint32_t>(names.size());
     header.sh_type = section.type;
+    header.sh_flags = section.flags;
     header.sh_offset = section.offset.value_or(out.size());
     header.sh_size = section.size.value_or(section.content.size());
     table.push_back(header);
@@ -88,7 +89,7 @@ std::string Note(uint32_t type, const std::string& body) {
 
 uint32_t CubinFlags(const Cubin& cubin) {
   const uint32_t sm = cubin.arch.number;
-  if (cubin.abi == 7) return sm << 16 | 0x0500 | sm;
+  if (cubin.abi == 7) return sm << 16 | (cubin.flag_a ? 0x0D00u : 0x0500u) | sm;
   return 0x06000004 | sm << 8 | (cubin.flag_a ? 0x08u : 0u);
 }
 
@@ -188,7 +189,10 @@ Entry Sass(Arch arch, Version toolkit) {
   Cubin cubin;
   cubin.arch = arch;
   cubin.toolkit = toolkit;
-  cubin.abi = toolkit < Version{13, 0} ? 7 : 8;
+  const bool before_13 = toolkit < Version{13, 0};
+  cubin.abi = before_13 && arch.number < 100 ? 7 : 8;
+  cubin.flag_a = before_13 && arch.suffix == 'a';
+  if (!before_13 && arch.number >= 90) cubin.compat_a = arch.suffix == 'a' ? 1 : 0;
   Entry entry;
   entry.arch = arch;
   entry.version = {1, static_cast<uint16_t>(cubin.abi)};
@@ -265,16 +269,19 @@ std::string CubinBytes(const Cubin& cubin) {
   std::vector<Section> sections;
   if (cubin.abi == 8 && cubin.notes) {
     const std::string command = fmt::format("-arch sm_{} -m 64 ", ArchText(cubin.arch));
-    sections.push_back({".note.nv.tkinfo", SHT_NOTE, TkInfoNote(cubin.toolkit, command), {}, {}});
+    sections.push_back({".note.nv.tkinfo", SHT_NOTE, TkInfoNote(cubin.toolkit, command)});
     if (cubin.cuinfo) {
       sections.push_back(
-          {".note.nv.cuinfo", SHT_NOTE, CuInfoNote(cubin.arch.number, cubin.toolkit), {}, {}});
+          {".note.nv.cuinfo", SHT_NOTE, CuInfoNote(cubin.arch.number, cubin.toolkit)});
     }
   }
   if (cubin.compat_a) {
-    sections.push_back({".nv.compat", 0x70000086, CompatSection(*cubin.compat_a), {}, {}});
+    sections.push_back({".nv.compat", 0x70000086, CompatSection(*cubin.compat_a)});
   }
-  sections.push_back({".text.probe", SHT_PROGBITS, Noise(64, cubin.arch.number), {}, {}});
+  if (cubin.code) {
+    sections.push_back(
+        {".text.probe", SHT_PROGBITS, Noise(64, cubin.arch.number), SHF_ALLOC | SHF_EXECINSTR});
+  }
   sections.insert(sections.end(), cubin.sections.begin(), cubin.sections.end());
   return Elf(Raw(header), sections);
 }
@@ -360,9 +367,9 @@ std::string HostElfBytes(const HostElf& elf) {
 
 std::string SharedObject(const std::string& fatbins, int runtime_major) {
   HostElf elf;
-  elf.sections = {{".text", SHT_PROGBITS, Noise(40), {}, {}},
-                  {".nv_fatbin", SHT_PROGBITS, fatbins, {}, {}},
-                  {".nvFatBinSegment", SHT_PROGBITS, std::string(24, '\0'), {}, {}}};
+  elf.sections = {{".text", SHT_PROGBITS, Noise(40)},
+                  {".nv_fatbin", SHT_PROGBITS, fatbins},
+                  {".nvFatBinSegment", SHT_PROGBITS, std::string(24, '\0')}};
   elf.needed = {"libc.so.6"};
   if (runtime_major) elf.needed.push_back(fmt::format("libcudart.so.{}", runtime_major));
   elf.dynamic_names = {"__cudaRegisterFatBinary"};

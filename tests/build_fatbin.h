@@ -36,20 +36,20 @@ std::string Noise(size_t size, uint32_t seed = 1);
 /// the true value.
 struct Entry {
   uint16_t kind = fatbin::kKindCubin;
-  Arch arch;
-  Version version;      // cubin {1, 8}, PTX its ISA
-  std::string payload;  // before compression
+  Arch arch = {};
+  Version version = {};      // cubin {1, 8}, PTX its ISA
+  std::string payload = {};  // before compression
   Compression compression = Compression::kNone;
-  uint64_t flags = 0x11;   // 64-bit, Linux; suffix and compression bits are added
-  std::string options;     // empty: no record
-  std::string identifier;  // empty: none
+  uint64_t flags = 0x11;        // 64-bit, Linux; suffix and compression bits are added
+  std::string options = {};     // empty: no record
+  std::string identifier = {};  // empty: none
   uint16_t entry_version = 0x0101;
-  std::optional<uint32_t> header_size;
-  std::optional<uint64_t> payload_size;
-  std::optional<uint32_t> stored_size;
-  std::optional<uint64_t> raw_size;
-  std::optional<uint32_t> options_at;
-  std::optional<uint32_t> identifier_size;
+  std::optional<uint32_t> header_size = {};
+  std::optional<uint64_t> payload_size = {};
+  std::optional<uint32_t> stored_size = {};
+  std::optional<uint64_t> raw_size = {};
+  std::optional<uint32_t> options_at = {};
+  std::optional<uint32_t> identifier_size = {};
 };
 
 std::string EntryBytes(const Entry& entry);
@@ -57,12 +57,12 @@ std::string EntryBytes(const Entry& entry);
 struct ContainerLies {
   uint16_t version = 1;
   uint16_t header_size = 16;  // what stands behind 16 is filled with zeros
-  std::optional<uint64_t> body_size;
+  std::optional<uint64_t> body_size = {};
 };
 
 std::string Fatbin(const std::vector<Entry>& entries, const ContainerLies& lies = {});
 
-/// An entry with a cubin of that architecture, of a toolkit.
+/// An entry with a cubin of that architecture, as a toolkit writes it.
 Entry Sass(Arch arch, Version toolkit = {13, 0});
 /// An entry with the PTX text of a target.
 Entry Ptx(Arch arch, Version isa);
@@ -76,21 +76,23 @@ Entry Compressed(Entry entry, Compression compression);
 struct Section {
   std::string name;
   uint32_t type = SHT_PROGBITS;
-  std::string content;
-  std::optional<uint64_t> size;    // in place of that of the content
-  std::optional<uint64_t> offset;  // in place of where the content is
+  std::string content = {};
+  uint64_t flags = 0;
+  std::optional<uint64_t> size = {};    // in place of that of the content
+  std::optional<uint64_t> offset = {};  // in place of where the content is
 };
 
 struct Cubin {
   Arch arch = {90, 0};  // suffix: what the command line in the note says
   int abi = 8;
   Version toolkit = {13, 0};
-  bool notes = true;                 // ABI 8 only: .note.nv.cuinfo and .note.nv.tkinfo
-  bool cuinfo = true;                // the first of the two
-  bool flag_a = false;               // bit 0x08 of e_flags, as CUDA 12 sets it for `a`
-  std::optional<uint16_t> compat_a;  // .nv.compat with attribute 9 of that value
+  bool notes = true;                      // ABI 8 only: .note.nv.cuinfo and .note.nv.tkinfo
+  bool cuinfo = true;                     // the first of the two
+  bool flag_a = false;                    // in e_flags, as CUDA 12 sets it for `a`
+  std::optional<uint16_t> compat_a = {};  // .nv.compat with attribute 9 of that value
   uint16_t type = ET_EXEC;
-  std::vector<Section> sections;  // besides .text.probe
+  bool code = true;                    // .text.probe
+  std::vector<Section> sections = {};  // further ones
 };
 
 std::string CubinBytes(const Cubin& cubin);
@@ -109,9 +111,9 @@ std::string PtxText(Version isa, std::string_view target, uint32_t address_size 
 struct HostElf {
   uint16_t machine = EM_X86_64;
   uint16_t type = ET_DYN;
-  std::vector<Section> sections;
-  std::vector<std::string> needed;
-  std::vector<std::string> dynamic_names;  // further text in .dynstr
+  std::vector<Section> sections = {};
+  std::vector<std::string> needed = {};
+  std::vector<std::string> dynamic_names = {};  // further text in .dynstr
   bool section_table = true;
   bool extended_numbers = false;  // count and name index in the first section header
 };

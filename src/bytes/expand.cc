@@ -96,8 +96,11 @@ Result<Buffer> Expand(Compression compression, ByteView stored, uint64_t raw_siz
     case Compression::kLz4Block:
       return ExpandLz4(stored, raw_size);
     case Compression::kNone: {
-      auto out = Buffer::OfSize(stored.size());
-      if (out) std::copy_n(stored.data(), stored.size(), out->data());
+      if (stored.size() != raw_size) {
+        return Damaged(fmt::format("{} bytes stored plain, expected {}", stored.size(), raw_size));
+      }
+      auto out = Buffer::OfSize(raw_size);
+      if (out) std::copy_n(stored.data(), raw_size, out->data());
       return out;
     }
     case Compression::kLz4Frame:

@@ -11,7 +11,9 @@ namespace {
 
 std::string Pattern(size_t size) {
   std::string text;
-  for (size_t i = 0; text.size() < size; ++i) text += "line " + std::to_string(i % 97) + '\n';
+  for (uint64_t i = 0; text.size() < size; ++i) {
+    text += "line " + std::to_string(i * i * 7919 % 100'003) + '\n';
+  }
   text.resize(size);
   return text;
 }
@@ -75,7 +77,7 @@ TEST_P(Expansion, ClaimsPastTheBoundsAreRefusedBeforeMemoryIsTaken) {
   const std::string stored = Pack(Pattern(4096));
   EXPECT_EQ(CodeOf(GetParam(), stored, kMaxExpanded + 1), ErrorCode::kTooLarge);
   EXPECT_EQ(CodeOf(GetParam(), stored, UINT64_MAX), ErrorCode::kTooLarge);
-  EXPECT_EQ(CodeOf(GetParam(), stored, stored.size() * (kMaxRatio + 1)), ErrorCode::kTooLarge);
+  EXPECT_EQ(CodeOf(GetParam(), stored, (stored.size() + 1) * kMaxRatio), ErrorCode::kTooLarge);
   EXPECT_EQ(CodeOf(GetParam(), "", kMaxRatio), ErrorCode::kTooLarge);
 }
 

@@ -61,7 +61,9 @@ HostObject ReadArchive(ByteView bytes) {
       const auto offset = Number(name.substr(1));
       name = offset && *offset < long_names.size() ? long_names.substr(*offset, kMaxName)
                                                    : std::string_view();
-      name = name.substr(0, name.find_first_of("/\n"));
+      // GNU ends a long name with "/\n", Microsoft with a NUL.
+      name = name.substr(0, name.find_first_of(std::string_view("\n\0", 2)));
+      if (!name.empty() && name.back() == '/') name.remove_suffix(1);
     } else if (name.substr(0, 3) == "#1/") {
       const uint64_t length = std::min(Number(name.substr(3)).value_or(0), body_size);
       name = bytes.Clamp(body, length).CString(0);

@@ -117,6 +117,16 @@ Result<EntryRead> ReadEntry(ByteView bytes, uint64_t offset, uint64_t room) {
   return read;
 }
 
+// Code that writes containers holds the first eight bytes of a header as an immediate, as the
+// fatbinary of every toolkit does. There no entry follows, and the "size" behind it is more code.
+bool StartsEntry(ByteView bytes, uint64_t offset) {
+  constexpr uint32_t kLongestHeader = 1 << 16;
+  const auto entry = bytes.Load<fatbin::Entry>(offset);
+  if (!entry) return true;  // the file ends before it can tell
+  return entry->kind != 0 && entry->version >> 8 == 1 &&
+         entry->header_size >= sizeof(fatbin::Entry) && entry->header_size < kLongestHeader;
+}
+
 }  // namespace
 
 std::optional<uint64_t> FindFatbin(ByteView bytes, uint64_t from) {
@@ -156,7 +166,13 @@ std::optional<FatbinContainer> ReadFatbin(ByteView bytes, uint64_t offset) {
   FatbinContainer container;
   container.size = header->header_size;
   const uint64_t available = bytes.size() - offset;
-  if (header->header_size > available || header->body_size > available - header->header_size) {
+  const bool fits =
+      header->header_size <= available && header->body_size <= available - header->header_size;
+  const bool sound_size = fits && header->body_size % 8 == 0;
+  if (offset != 0 && !sound_size && !StartsEntry(bytes, offset + header->header_size)) {
+    return std::nullopt;
+  }
+  if (!fits) {
     container.damage = Damaged(
         offset, fmt::format("the container says {} bytes follow its header, the file has {}; it is "
                             "cut short or not whole",

@@ -108,6 +108,14 @@ void ListContainers(ByteView bytes, FileImages& file) {
   }
 }
 
+// A file that starts like a container is one, or was.
+void CheckFirstContainer(FileImages& file) {
+  if (!file.modules.empty() && file.modules[0].offset == 0) return;
+  file.damage.push_back(
+      {ErrorCode::kTruncated,
+       "starts with the magic of a fatbin container, and no header of one follows", "", 0});
+}
+
 void SetDamage(Error error, Image& image) {
   image.damage = std::move(error);
   image.damage->offset = image.offset;
@@ -367,6 +375,7 @@ FileImages ListImages(ByteView bytes) {
     default:
       file.host = ReadHostObject(file.kind, bytes);
       ListContainers(bytes, file);
+      if (file.kind == FileKind::kFatbin) CheckFirstContainer(file);
       break;
   }
   return file;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace cuproof {
@@ -49,6 +50,10 @@ class Scanner {
     return true;
   }
 
+  void SkipWord() {
+    while (std::isalnum(static_cast<unsigned char>(Next())) || Next() == '_') Advance();
+  }
+
   char Next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void Advance() { ++at_; }
   size_t at() const { return at_; }
@@ -65,7 +70,10 @@ Error NotPtx(size_t at, std::string phrase) {
 }  // namespace
 
 bool LooksLikePtx(ByteView bytes) {
-  return Scanner(bytes.Clamp(0, kHeaderWindow).Text()).Take(".version");
+  Scanner scan(bytes.Clamp(0, kHeaderWindow).Text());
+  if (!scan.Take(".version")) return false;
+  scan.SkipBlanks();
+  return scan.Next() != '"';  // .version "01.01" opens assembler sources of old compilers
 }
 
 std::optional<Error> CheckPtxText(ByteView bytes) {
@@ -123,8 +131,12 @@ Result<PtxHeader> ReadPtxHeader(ByteView bytes) {
     return NotPtx(scan.at(), "expected .target sm_NN behind .version");
   }
   if (scan.Next() == 'a' || scan.Next() == 'f') header.target.suffix = scan.Next();
-  // Options such as "texmode_independent, debug" may follow; none of our questions needs them.
-  while (scan.Next() != '\0' && scan.Next() != '\n') scan.Advance();
+  // Options such as ", texmode_independent, debug" may follow; none of our questions needs them.
+  scan.SkipWord();
+  while (scan.Take(",")) {
+    scan.SkipBlanks();
+    scan.SkipWord();
+  }
   if (scan.Take(".address_size")) {
     scan.SkipBlanks();
     scan.TakeNumber(header.address_size);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "bytes/parallel.h"
+#include "container/kernel_metadata.h"
 #include "rule/rule.h"
 
 namespace cuproof {
@@ -98,6 +99,7 @@ class Collector {
       FileReport file;
       file.root = unit.root;
       file.path = unit.shown;
+      file.declared_archs = DeclaredArchs(unit);
       ReadAndJudge((*opened)->bytes(), target_, options_.deep, ThreadsInside(), file);
       Keep(unit, (*opened)->changed(), std::move(file));
     }

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "rule/rule.h"
 #include "target/facts.h"
+#include "target/table.h"
 
 namespace cuproof {
 namespace {
@@ -37,31 +40,82 @@ bool Serves(const Image& image, Arch label) {
   return image.kind == ImageKind::kPtx && !image.arch.suffix && image.arch.number < label.number;
 }
 
-}  // namespace
+// "9.0a" -> 90a.
+Arch ArchOfCapability(std::string_view text) {
+  Arch arch;
+  if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) {
+    arch.suffix = text.back();
+    text.remove_suffix(1);
+  }
+  const Version capability = ParseVersion(text);
+  arch.number = capability.major * 10u + capability.minor;
+  return arch;
+}
 
-void RuleDeclaredArch(const FileContext& context, std::vector<Finding>& findings) {
+bool HasImage(const FileImages& images, ImageKind kind, Arch arch) {
+  return std::any_of(images.images.begin(), images.images.end(),
+                     [&](const Image& image) { return image.kind == kind && image.arch == arch; });
+}
+
+void AddMismatch(const FileContext& context, std::string subject, std::string message,
+                 std::vector<Finding>& findings) {
+  Finding finding = NewFinding(context, "CP108", Severity::kWarning);
+  finding.subject = std::move(subject);
+  finding.message = std::move(message);
+  finding.evidence.push_back("it holds " + TargetList(context.file.images));
+  finding.fix =
+      "check the architecture list of its build: a list that does not know a target drops it "
+      "silently";
+  finding.source = "report R07";
+  finding.verified_on = "by document";
+  findings.push_back(std::move(finding));
+}
+
+void CheckName(const FileContext& context, std::vector<Finding>& findings) {
   const FileImages& images = context.file.images;
-  if (images.images.empty()) return;
   const std::string& path = context.file.path;
   const size_t slash = path.find_last_of("/!");
   const std::string_view name =
       std::string_view(path).substr(slash == std::string::npos ? 0 : slash + 1);
   for (const Arch label : ArchsIn(name)) {
-    bool served = false;
-    for (const Image& image : images.images) served |= Serves(image, label);
+    const bool served = std::any_of(images.images.begin(), images.images.end(),
+                                    [&](const Image& image) { return Serves(image, label); });
+    const std::string target = "sm_" + ArchText(label);
     if (served) continue;
-    Finding finding = NewFinding(context, "CP108", Severity::kWarning);
-    finding.subject = "sm_" + ArchText(label);
-    finding.message =
-        fmt::format("its name says sm_{}, but nothing in it is for that target", ArchText(label));
-    finding.evidence.push_back("it holds " + TargetList(images));
-    finding.fix = fmt::format(
-        "check the architecture list of its build: a list that does not know {} drops it silently",
-        ArchText(label));
-    finding.source = "report R07";
-    finding.verified_on = "by document";
-    findings.push_back(std::move(finding));
+    AddMismatch(context, target,
+                fmt::format("its name says {}, but nothing in it is for that target", target),
+                findings);
   }
+}
+
+void CheckMetadata(const FileContext& context, std::vector<Finding>& findings) {
+  constexpr std::string_view kPtx = "+PTX";
+  std::vector<std::string> missing;
+  for (const std::string& declared : context.file.declared_archs) {
+    std::string_view text = declared;
+    const bool ptx = text.size() > kPtx.size() && text.substr(text.size() - kPtx.size()) == kPtx;
+    if (ptx) text.remove_suffix(kPtx.size());
+    const Arch arch = ArchOfCapability(text);
+    if (arch.number == 0) continue;
+    if (!HasImage(context.file.images, ImageKind::kCubin, arch))
+      missing.push_back("sm_" + ArchText(arch));
+    if (ptx && !HasImage(context.file.images, ImageKind::kPtx, arch)) {
+      missing.push_back("compute_" + ArchText(arch));
+    }
+  }
+  if (missing.empty()) return;
+  const std::string list = fmt::format("{}", fmt::join(missing, " "));
+  AddMismatch(context, list,
+              fmt::format("the metadata.json beside it declares {}, which it does not hold", list),
+              findings);
+}
+
+}  // namespace
+
+void RuleDeclaredArch(const FileContext& context, std::vector<Finding>& findings) {
+  if (context.file.images.images.empty()) return;
+  CheckName(context, findings);
+  CheckMetadata(context, findings);
 }
 
 }  // namespace cuproof

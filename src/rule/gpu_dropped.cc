@@ -10,7 +10,7 @@ void RuleGpuDropped(const FileContext& context, std::vector<Finding>& findings) 
   if (gpus.empty()) return;
   const ArchFact* fact = FindArch(context.target.gpus[gpus.front()].sm);
   if (!fact || !context.target.driver) return;
-  Finding finding = NewFinding(context, "CP114", FailureSeverity(context));
+  Finding finding = NewFinding(context, "CP114", FailureSeverity(context, gpus));
   finding.subject = GpuList(context, gpus);
   finding.message =
       fmt::format("driver {} does not serve {}: its last branch is r{}",

@@ -78,11 +78,6 @@ void AddEvidence(const FileContext& context, size_t gpu, Finding& finding) {
   }
 }
 
-Severity SeverityFor(const FileContext& context, Role role) {
-  if (role == Role::kVariant || !context.target.named) return Severity::kNote;
-  return role == Role::kOptional ? Severity::kWarning : Severity::kError;
-}
-
 const char* Consequence(Role role) {
   switch (role) {
     case Role::kVariant:
@@ -106,7 +101,7 @@ void RuleNoImage(const FileContext& context, std::vector<Finding>& findings) {
     }
   }
   for (const auto& [role, gpus] : by_role) {
-    Finding finding = NewFinding(context, "CP101", SeverityFor(context, role));
+    Finding finding = NewFinding(context, "CP101", FailureSeverity(context, gpus));
     finding.subject = GpuList(context, gpus);
     finding.message = fmt::format("no image runs on {}{}", finding.subject, Consequence(role));
     finding.evidence.push_back("it holds " + TargetList(images));

@@ -10,7 +10,7 @@ void RulePtxDriver(const FileContext& context, std::vector<Finding>& findings) {
   if (gpus.empty() || !context.target.driver) return;
   const FileVerdict& verdict = context.file.verdicts[gpus.front()];
   const Driver& driver = *context.target.driver;
-  Finding finding = NewFinding(context, "CP102", FailureSeverity(context));
+  Finding finding = NewFinding(context, "CP102", FailureSeverity(context, gpus));
   finding.subject = GpuList(context, gpus);
   const auto index = static_cast<size_t>(verdict.image);
   const Image& image = context.file.images.images[index];

@@ -35,6 +35,7 @@ struct FileReport {
   std::string path;
   FileImages images;
   std::vector<FileVerdict> verdicts;
+  std::vector<std::string> declared_archs;  // by a metadata.json beside it: "9.0a", "9.0+PTX"
 };
 
 /// The outcome of one run over all inputs.

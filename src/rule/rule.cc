@@ -97,10 +97,6 @@ Finding NewFinding(const FileContext& context, std::string id, Severity severity
   return finding;
 }
 
-Severity FailureSeverity(const FileContext& context) {
-  return context.target.named ? Severity::kError : Severity::kNote;
-}
-
 std::string ImageEvidence(const FileImages& images, size_t index) {
   const Image& image = images.images[index];
   std::string text = ImageTarget(image);
@@ -146,6 +142,17 @@ Role RoleFor(const FileContext& context, size_t gpu) {
     if (library && DirectoryOf(other.path) == DirectoryOf(file.path)) role = Role::kOptional;
   }
   return role;
+}
+
+Severity FailureSeverity(const FileContext& context, const std::vector<size_t>& gpus) {
+  Severity severity = Severity::kNote;
+  if (!context.target.named) return severity;
+  for (const size_t gpu : gpus) {
+    const Role role = RoleFor(context, gpu);
+    if (role == Role::kRequired) return Severity::kError;
+    if (role == Role::kOptional) severity = Severity::kWarning;
+  }
+  return severity;
 }
 
 }  // namespace cuproof

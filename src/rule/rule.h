@@ -47,10 +47,8 @@ std::vector<size_t> GpusWith(const FileContext& context, Outcome outcome, Reason
 /// "sm_75, sm_80 and sm_86", by product where one was named: "sm_103 (B300)".
 std::string GpuList(const FileContext& context, const std::vector<size_t>& gpus);
 
-/// A finding about this file with its id, and the severity that "does not run" has here: an error
-/// when the GPUs were named or are present, a note else.
+/// A finding about this file.
 Finding NewFinding(const FileContext& context, std::string id, Severity severity);
-Severity FailureSeverity(const FileContext& context);
 
 /// "compute_90 (PTX ISA 9.1) at byte 0x1234 of .nv_fatbin".
 std::string ImageEvidence(const FileImages& images, size_t index);
@@ -68,5 +66,10 @@ enum class Role : uint8_t {
 /// Variants differ by numbers in their name (libbitsandbytes_cuda118.so), or hold nothing but
 /// images for one chip or family (a Hopper-only file). Required, when no sibling covers the GPU.
 Role RoleFor(const FileContext& context, size_t gpu);
+
+/// The severity of "does not run on these GPUs": a note when no GPU was named or is present, or
+/// when each of them is served by a variant; a warning when the file is optional there; else an
+/// error.
+Severity FailureSeverity(const FileContext& context, const std::vector<size_t>& gpus);
 
 }  // namespace cuproof

@@ -8,8 +8,10 @@ void RuleRuntimeDriver(const FileContext& context, std::vector<Finding>& finding
   const std::vector<size_t> gpus = GpusWith(context, Outcome::kDoesNotRun, Reason::kRuntimeTooNew);
   if (gpus.empty() || !context.target.driver) return;
   const DriverFloor& floor = context.file.verdicts[gpus.front()].floor;
-  // The driver is wrong for every GPU, so this is an error even where no GPU was named.
-  Finding finding = NewFinding(context, "CP104", Severity::kError);
+  // The driver is wrong for every GPU, so this is an error even where no GPU was named, unless a
+  // variant for an older CUDA stands beside it.
+  const bool variant = RoleFor(context, gpus.front()) == Role::kVariant;
+  Finding finding = NewFinding(context, "CP104", variant ? Severity::kNote : Severity::kError);
   finding.subject = "driver " + context.target.driver->text;
   finding.message =
       fmt::format("needs driver {} or newer ({}), the target has {}",

@@ -9,7 +9,7 @@ void RuleZstdDriver(const FileContext& context, std::vector<Finding>& findings) 
   const std::vector<size_t> gpus = GpusWith(context, Outcome::kDoesNotRun, Reason::kZstdOldDriver);
   if (gpus.empty() || !context.target.driver) return;
   const FileVerdict& verdict = context.file.verdicts[gpus.front()];
-  Finding finding = NewFinding(context, "CP105", FailureSeverity(context));
+  Finding finding = NewFinding(context, "CP105", FailureSeverity(context, gpus));
   finding.subject = GpuList(context, gpus);
   finding.message = fmt::format(
       "the image for {} is compressed with zstd, which drivers before r{} cannot read; the target "

@@ -155,8 +155,8 @@ struct Candidates {
 
 // An entry counts by the kind in its header. That its payload looks like a cubin is told in
 // listings, and does not make a driver take it.
-bool OfOtherKind(const Image& image) {
-  const bool bare = image.raw_kind == 0;
+bool OfOtherKind(const Image& image, const Module& module) {
+  const bool bare = module.kind != ModuleKind::kContainer;
   switch (image.kind) {
     case ImageKind::kCubin:
       return !bare && image.raw_kind != fatbin::kKindCubin;
@@ -176,7 +176,7 @@ Candidates FindCandidates(const FileImages& file, const Module& module, const Gp
   for (uint32_t i = 0; i < module.image_count; ++i) {
     const int64_t index = int64_t{module.first_image} + i;
     const Image& image = at(index);
-    if (OfOtherKind(image)) {
+    if (OfOtherKind(image, module)) {
       found.other_kind = true;
     } else if (image.kind == ImageKind::kCubin) {
       const Fit fit = SassFits(image.arch, gpu);
@@ -267,7 +267,8 @@ ModuleVerdict JudgePtx(const Image& image, int64_t index, const std::optional<Dr
 
 bool Dropped(const Gpu& gpu, const std::optional<Driver>& driver) {
   const ArchFact* fact = FindArch(gpu.sm);
-  return driver && fact && fact->last_driver_branch && driver->branch > fact->last_driver_branch;
+  if (!driver || !fact || !fact->last_driver_branch) return false;
+  return driver->newer_than_data || driver->branch > fact->last_driver_branch;
 }
 
 // What outweighs the images: a driver that has dropped the GPU, or that is older than the CUDA
