@@ -1,6 +1,5 @@
 // Any bytes as a file: its images are listed, expanded, judged, and the report is written in every
 // format.
-#include <algorithm>
 #include <array>
 
 #include "fuzz/require.h"
@@ -82,10 +81,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FileImages deep = file;
   ReadToolkits(bytes, file);
   ReadDeep(bytes, deep, 1);
-  if (!deep.listing_stopped) {
-    std::sort(deep.modules.begin(), deep.modules.end(),
-              [](const Module& a, const Module& b) { return a.first_image < b.first_image; });
-  }
   RequirePlaces(deep);
   for (const Target& target : Targets()) JudgeAndWrite(file, target);
   JudgeAndWrite(deep, Targets()[1]);

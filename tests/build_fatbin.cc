@@ -95,7 +95,11 @@ uint32_t CubinFlags(const Cubin& cubin) {
 
 }  // namespace
 
-std::string Number(uint64_t value, size_t bytes) { return Raw(value).substr(0, bytes); }
+std::string Number(uint64_t value, size_t bytes) {
+  std::string text = Raw(value);
+  text.resize(bytes, '\0');
+  return text;
+}
 
 std::string Padded(std::string text, size_t step) {
   text.resize((text.size() + step - 1) / step * step, '\0');

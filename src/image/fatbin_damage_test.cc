@@ -52,7 +52,7 @@ TEST(DamagedFatbin, PayloadsLargerThanWhatIsLeft) {
 
 TEST(DamagedFatbin, ASecondEntryThatIsNoEntry) {
   std::string bytes = build::Fatbin({kWhole, build::Sass({90, 0})});
-  const size_t second = 16 + EntryBytes(kWhole).size();
+  const size_t second = 16 + build::EntryBytes(kWhole).size();
   bytes.replace(second, 64, 64, '\0');
   ExpectDamageBehindTheFirst(Read(bytes), "the entry header says it has 0 bytes");
 }
@@ -60,7 +60,7 @@ TEST(DamagedFatbin, ASecondEntryThatIsNoEntry) {
 TEST(DamagedFatbin, BytesBehindTheLastEntryThatAreNoEntry) {
   for (const uint64_t more : {1u, 8u, 63u}) {
     ContainerLies lies;
-    lies.body_size = EntryBytes(kWhole).size() + more;
+    lies.body_size = build::EntryBytes(kWhole).size() + more;
     const FatbinContainer container = Read(build::Fatbin({kWhole}, lies) + std::string(100, '\0'));
     ExpectDamageBehindTheFirst(container, "expected an entry header of 64 bytes");
   }
@@ -68,7 +68,7 @@ TEST(DamagedFatbin, BytesBehindTheLastEntryThatAreNoEntry) {
 
 TEST(DamagedFatbin, AContainerThatSaysItIsShorterThanItsEntries) {
   ContainerLies lies;
-  lies.body_size = EntryBytes(kWhole).size() - 64;
+  lies.body_size = build::EntryBytes(kWhole).size() - 64;
   const FatbinContainer container = Read(build::Fatbin({kWhole}, lies));
   EXPECT_TRUE(container.images.empty());
   ASSERT_TRUE(container.damage);
@@ -119,7 +119,7 @@ TEST(DamagedFatbin, AnImageWithoutBytesIsFollowedByAnother) {
 
 TEST(DamagedFatbin, SoManyEntriesThatNoBuildHasThem) {
   Entry empty;
-  std::string body = EntryBytes(empty);
+  std::string body = build::EntryBytes(empty);
   std::string bytes = build::Fatbin({}, {1, 16, (kMaxEntries + 5) * body.size()});
   bytes.reserve(bytes.size() + (kMaxEntries + 5) * body.size());
   for (size_t i = 0; i < kMaxEntries + 5; ++i) bytes += body;
@@ -201,9 +201,9 @@ TEST(CutFile, AWindowsFileOfEveryLength) {
 TEST(CutFile, ACubinOfEveryLength) {
   build::Cubin cubin;
   cubin.compat_a = 1;
-  ReadEveryLength(CubinBytes(cubin), 20);
+  ReadEveryLength(build::CubinBytes(cubin), 20);
   cubin.abi = 7;
-  ReadEveryLength(CubinBytes(cubin), 20);
+  ReadEveryLength(build::CubinBytes(cubin), 20);
 }
 
 TEST(CutFile, APtxTextOfEveryLength) {

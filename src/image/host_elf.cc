@@ -111,19 +111,24 @@ void ReadDynamic(const Segments& segments, HostObject& host) {
   const ByteView dynamic = segments.OfType(PT_DYNAMIC);
   uint64_t strings_at = 0;
   uint64_t strings_size = 0;
+  std::optional<uint64_t> soname;
   std::vector<uint64_t> needed;
   for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.size(); at += sizeof(Elf64_Dyn)) {
     const Elf64_Dyn entry = *dynamic.Load<Elf64_Dyn>(at);
     if (entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_STRTAB) strings_at = entry.d_un.d_ptr;
     if (entry.d_tag == DT_STRSZ) strings_size = entry.d_un.d_val;
+    if (entry.d_tag == DT_SONAME) soname = entry.d_un.d_val;
     if (entry.d_tag == DT_NEEDED && needed.size() < 4096) needed.push_back(entry.d_un.d_val);
   }
   const ByteView strings = segments.AtAddress(strings_at, strings_size);
   for (const uint64_t at : needed) {
     host.needed.emplace_back(strings.Clamp(at, kMaxLibraryName).CString(0));
   }
-  host.registers_fatbin |= Contains(strings, kRegistration);
+  if (soname) host.soname = strings.CString(*soname).substr(0, 1024);
+  // The runtime itself has the name because it defines it.
+  const bool runtime = host.soname.rfind("libcudart.so", 0) == 0;
+  if (!runtime) host.registers_fatbin |= Contains(strings, kRegistration);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct HostObject {
   std::string machine;  // "x86-64", "aarch64"; empty when the file has no host code that we know
   std::vector<NamedRange> ranges;   // by offset; they do not overlap
   std::vector<std::string> needed;  // DT_NEEDED
+  std::string soname;               // DT_SONAME
   bool registers_fatbin = false;    // names __cudaRegisterFatBinary: host code of a CUDA program
   std::vector<Error> damage;
 };

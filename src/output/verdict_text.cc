@@ -76,7 +76,7 @@ std::string ImageText(const Image& image) {
 std::string DecidedBy(const FileImages& file, const FileVerdict& verdict) {
   const Image* image = ImageAt(file, verdict.image);
   if (!image) return "";
-  const std::string text = ImageText(*image);
+  std::string text = ImageText(*image);
   if (verdict.reason == Reason::kNoImage) return "nearest: " + text;
   if (verdict.reason == Reason::kZstdOldDriver) return text + ", zstd";
   return text;

@@ -191,6 +191,7 @@ FILES = {
         b"n" * int(size)),
     "needed-names": lambda size: needed_names(int(size)),
     "archive-names": lambda count, size: archive_names(int(count), int(size)),
+    "pe": lambda: pe(good()),
     "archive-members": lambda count: b"!<arch>\n" + archive_member("x/", b"") * int(count),
 
     # zips.
@@ -235,6 +236,14 @@ def wheel(metadata=True, record="op.so,,\n"):
         members.append(member(b"op-1.0.dist-info/METADATA", b"Name: op\nVersion: 1.0\n"))
     members.append(member(b"op-1.0.dist-info/RECORD", record.encode()))
     return zip_of(members)
+
+
+def pe(data):
+    """A Windows DLL of one section, .nv_fatb."""
+    head = b"MZ" + bytes(58) + struct.pack("<I", 64)
+    head += struct.pack("<IHHIIIHH", 0x4550, 0x8664, 1, 0, 0, 0, 0, 0x2022)
+    at = len(head) + 40
+    return head + struct.pack("<8sIIIIIIHHI", b".nv_fatb", len(data), 0, len(data), at, 0, 0, 0, 0, 0) + data
 
 
 def needed_names(size):
