@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tests" / "hostile"))
 import craft  # noqa: E402
 
 SMALL = {
-    "fatbin": [["good"], ["cubin"], ["ptx"], ["empty-containers", 3], ["lying-container", 9999],
+    "fatbin": [["good"], ["elf"], ["pe"], ["cubin"], ["ptx"], ["empty-containers", 3], ["lying-container", 9999],
                ["lying-entry", 9999], ["nested-containers", 3], ["container-in-image"],
                ["empty-entries", 2], ["damaged-entries", 2], ["zstd-bomb", 4096],
                ["lz4-bomb", 4096], ["claims-much", 1 << 40], ["many-archs", 3],
@@ -26,7 +26,8 @@ SMALL = {
             ["zip-nested", 4], ["zip-overlap", 9], ["zip-comment-ends", 3], ["wheel"],
             ["wheel-without-metadata"], ["wheel-lying-record"]],
     "elf": [["section-names", 5, 99], ["string-sections", 4, 99], ["needed-names", 99],
-            ["archive-names", 3, 99], ["archive-members", 3], ["pe"]],
+            ["archive-names", 3, 99], ["archive-members", 3], ["pe"],
+            ["elf"]],
 }
 
 

@@ -4,6 +4,7 @@
 # Each runs for SECONDS of processor time (20), and prints one line. An input that breaks something
 # is kept in build/fuzz/broken/, and the exit code is 1. --record writes fuzz/results.json.
 set -eu
+export ASAN_OPTIONS=malloc_context_size=6:quarantine_size_mb=16
 cd "$(dirname "$0")/.."
 record=
 if [ "${1:-}" = --record ]; then record=1; shift; fi
@@ -29,7 +30,7 @@ status=0
 run_once() {
   mkdir -p "$build/corpus/$1"
   local crashed=0
-  /usr/bin/time -f 'cpu %U %S' "$build/fuzz/fuzz_$1" -max_total_time="$2" -max_len=65536 \
+  /usr/bin/time -f 'cpu %U %S' "$build/fuzz/fuzz_$1" -max_total_time="$2" -max_len=16384 \
     -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="fuzz/$1.dict" \
     -artifact_prefix="$broken/$1-" "$build/corpus/$1" "$build/seeds/$1" >"$log" 2>&1 || crashed=1
   awk -v crashed=$crashed '/^stat::number_of_executed_units/ { runs = $2 }

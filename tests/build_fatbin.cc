@@ -309,6 +309,13 @@ std::string HostElfBytes(const HostElf& elf) {
     dynamic.push_back(entry);
     strings += name + '\0';
   }
+  if (!elf.soname.empty()) {
+    Elf64_Dyn entry = {};
+    entry.d_tag = DT_SONAME;
+    entry.d_un.d_val = strings.size();
+    dynamic.push_back(entry);
+    strings += elf.soname + '\0';
+  }
   for (const std::string& name : elf.dynamic_names) strings += name + '\0';
   const bool linked = elf.type != ET_REL;
   const uint64_t strings_at = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);

@@ -114,6 +114,7 @@ struct HostElf {
   std::vector<Section> sections = {};
   std::vector<std::string> needed = {};
   std::vector<std::string> dynamic_names = {};  // further text in .dynstr
+  std::string soname = {};                      // empty: none
   bool section_table = true;
   bool extended_numbers = false;  // count and name index in the first section header
 };

@@ -17,7 +17,7 @@ demo='python3'
 # build the fuzz targets; the versions of clang-format and clang-tidy are fixed since each version
 # has its own opinion.
 test='python3 python3-jsonschema python3-venv libgtest-dev libgmock-dev libbenchmark-dev binutils
-  zip unzip file clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 shellcheck'
+  time zip unzip file clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 shellcheck'
 
 wanted=''
 [ $# -gt 0 ] || set -- build

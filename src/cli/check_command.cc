@@ -71,9 +71,11 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command = app.add_subcommand(
       "check", "say which GPUs and drivers binaries, wheels and environments run on, and why not");
-  command->add_option("PATH", arguments->paths,
-                      "files, wheels, folders, environments, pid:N (default: the active virtual "
-                      "environment)");
+  command
+      ->add_option("PATH", arguments->paths,
+                   "files, wheels, folders, environments, pid:N (default: the active virtual "
+                   "environment)")
+      ->check(NotEmpty());
   arguments->target.AddTo(*command);
   command->add_flag("--deep", arguments->deep,
                     "expand every image, and look for cubins outside of containers");

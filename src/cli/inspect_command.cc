@@ -47,7 +47,9 @@ void AddInspectCommand(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command =
       app.add_subcommand("inspect", "list what is inside: images, and sizes that add up");
-  command->add_option("PATH", arguments->paths, "files, wheels, folders, pid:N")->required();
+  command->add_option("PATH", arguments->paths, "files, wheels, folders, pid:N")
+      ->required()
+      ->check(NotEmpty());
   command->add_flag("--images", arguments->images, "one line for each image");
   command->add_flag("--deep", arguments->deep,
                     "expand every image, and look for cubins outside of containers");

@@ -1,12 +1,30 @@
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <csignal>
-#include <cstdio>
+#include <iostream>
 #include <new>
 
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
-int main(int argc, char** argv) {
-  // A reader that closes the pipe early (head, less) is told by EPIPE where we write.
-  std::signal(SIGPIPE, SIG_IGN);
+namespace cuproof {
+namespace {
+
+/// Help and the version go to standard output; what was wrong with the arguments is one line.
+int Explain(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() != 0) {
+    PrintError({ErrorCode::kUsage, fmt::format("{}; see --help", error.what()), "", std::nullopt});
+    return kExitCannot;
+  }
+  errno = 0;
+  app.exit(error);
+  if (std::cout.flush() || errno == EPIPE) return 0;
+  PrintError({ErrorCode::kNotReadable, "could not be written", "standard output", std::nullopt});
+  return kExitCannot;
+}
+
+int Run(int argc, char** argv) {
   CLI::App app(
       "Says which GPUs and drivers CUDA binaries, wheels and environments run on, and why not.",
       "cuproof");
@@ -14,17 +32,25 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Exit codes: 0 nothing found at or above --fail-on; 1 findings; 2 could not do it.");
   int exit_code = 0;
-  cuproof::AddCheckCommand(app, exit_code);
-  cuproof::AddInspectCommand(app, exit_code);
-  cuproof::AddExplainCommand(app, exit_code);
+  AddCheckCommand(app, exit_code);
+  AddInspectCommand(app, exit_code);
+  AddExplainCommand(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : cuproof::kExitCannot;
+    return Explain(app, error);
   } catch (const std::bad_alloc&) {
-    std::fputs("cuproof: not enough memory\n", stderr);
-    return cuproof::kExitCannot;
+    PrintError({ErrorCode::kTooLarge, "not enough memory", "", std::nullopt});
+    return kExitCannot;
   }
   return exit_code;
+}
+
+}  // namespace
+}  // namespace cuproof
+
+int main(int argc, char** argv) {
+  // A reader that closes the pipe early (head, less) is told by EPIPE where we write.
+  std::signal(SIGPIPE, SIG_IGN);
+  return cuproof::Run(argc, argv);
 }

@@ -64,11 +64,19 @@ void AddOnce(std::vector<Gpu>& gpus, Gpu gpu) {
 
 }  // namespace
 
+const CLI::Validator& NotEmpty() {
+  static const CLI::Validator validator(
+      [](const std::string& text) { return std::string(text.empty() ? "must not be empty" : ""); },
+      "");
+  return validator;
+}
+
 void OutputOptions::AddTo(CLI::App& command, const std::vector<std::string>& formats) {
   command.add_option("--format", format, "output format")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
-  command.add_option("-o,--output", file, "write to this file instead of standard output");
+  command.add_option("-o,--output", file, "write to this file instead of standard output")
+      ->check(NotEmpty());
   command.add_option("--color", color, "colour the text")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
@@ -91,12 +99,14 @@ void TargetOptions::AddTo(CLI::App& command) {
                   "(default: the GPUs of this machine)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option(
-      "--driver", driver,
-      "driver to run on: its number (580.95.05) or its CUDA version (13.0) (default: "
-      "the driver of this machine, unless --gpu names GPUs)");
-  command.add_option("--cuda", cuda,
-                     "CUDA toolkit to build with; makes fixes say what it can target");
+  command
+      .add_option("--driver", driver,
+                  "driver to run on: its number (580.95.05) or its CUDA version (13.0) (default: "
+                  "the driver of this machine, unless --gpu names GPUs)")
+      ->check(NotEmpty());
+  command
+      .add_option("--cuda", cuda, "CUDA toolkit to build with; makes fixes say what it can target")
+      ->check(NotEmpty());
   command.add_option("--data", data, "folder with newer tables than those compiled in")
       ->check(CLI::ExistingDirectory);
 }

@@ -33,6 +33,9 @@ struct TargetOptions {
   Result<Target> Resolve() const;
 };
 
+/// An empty argument is a variable that was not set, not a wish for the default.
+const CLI::Validator& NotEmpty();
+
 /// Writes to standard output, or to `file` by way of a new file that replaces it when it is whole:
 /// a full disk or a killed run leaves what was there.
 Result<bool> WriteOutput(const std::string& file, const std::string& text);

@@ -117,6 +117,12 @@ Error Damaged(uint64_t offset, std::string phrase) {
 
 Result<CubinInfo> ReadSections(ByteView bytes, const Elf64_Ehdr& header, bool whole,
                                CubinInfo info) {
+  const uint64_t segments_size = uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
+  if (whole && header.e_phnum > 0 && !bytes.Holds(header.e_phoff, segments_size)) {
+    return Damaged(header.e_phoff,
+                   fmt::format("the cubin's program headers should take {} bytes, the image has {}",
+                               segments_size, bytes.size()));
+  }
   if (header.e_shnum == 0) return info;
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
     return Damaged(0x3A, fmt::format("the cubin's section headers have {} bytes, expected {}",

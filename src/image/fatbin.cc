@@ -119,10 +119,11 @@ Result<EntryRead> ReadEntry(ByteView bytes, uint64_t offset, uint64_t room) {
 
 // Code that writes containers holds the first eight bytes of a header as an immediate, as the
 // fatbinary of every toolkit does. There no entry follows, and the "size" behind it is more code.
-bool StartsEntry(ByteView bytes, uint64_t offset) {
+bool EntryFollows(ByteView bytes, uint64_t offset, const fatbin::Header& header) {
   constexpr uint32_t kLongestHeader = 1 << 16;
-  const auto entry = bytes.Load<fatbin::Entry>(offset);
-  if (!entry) return true;  // the file ends before it can tell
+  const auto entry = bytes.Load<fatbin::Entry>(offset + header.header_size);
+  // A file that is cut before it can tell.
+  if (!entry) return header.header_size == sizeof(fatbin::Header);
   return entry->kind != 0 && entry->version >> 8 == 1 &&
          entry->header_size >= sizeof(fatbin::Entry) && entry->header_size < kLongestHeader;
 }
@@ -169,7 +170,7 @@ std::optional<FatbinContainer> ReadFatbin(ByteView bytes, uint64_t offset) {
   const bool fits =
       header->header_size <= available && header->body_size <= available - header->header_size;
   const bool sound_size = fits && header->body_size % 8 == 0;
-  if (offset != 0 && !sound_size && !StartsEntry(bytes, offset + header->header_size)) {
+  if (offset != 0 && !sound_size && !EntryFollows(bytes, offset, *header)) {
     return std::nullopt;
   }
   if (!fits) {

@@ -65,6 +65,16 @@ TEST(HostElf, RegistrationIsAnImportOrATextInAnObjectsNames) {
   EXPECT_FALSE(Read(build::HostElfBytes(object)).registers_fatbin);
 }
 
+TEST(HostElf, TheRuntimeItselfRegistersNothing) {
+  HostElf elf;
+  elf.dynamic_names = {"__cudaRegisterFatBinary"};
+  elf.soname = "libcudart.so.13";
+  EXPECT_EQ(Read(build::HostElfBytes(elf)).soname, "libcudart.so.13");
+  EXPECT_FALSE(Read(build::HostElfBytes(elf)).registers_fatbin);
+  elf.soname = "libmine.so";
+  EXPECT_TRUE(Read(build::HostElfBytes(elf)).registers_fatbin);
+}
+
 TEST(HostElf, AStrippedSectionTableIsNormalAndNeedsAreStillRead) {
   HostElf elf = TwoSections();
   elf.section_table = false;

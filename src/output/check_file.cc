@@ -32,6 +32,12 @@ struct Contents {
   uint64_t damaged = 0;
 };
 
+// "lto_75"; a kind without a name of its own for targets comes with its name: "tile-ir arch_100".
+std::string OtherTarget(const Image& image) {
+  if (image.kind == ImageKind::kLtoIr) return ImageTarget(image);
+  return fmt::format("{} {}", ImageKindName(image.kind), ImageTarget(image));
+}
+
 Contents ContentsOf(const FileImages& file) {
   Contents contents;
   for (const ImageGroup& group : GroupImages(file, BySection::kNo)) {
@@ -43,7 +49,7 @@ Contents ContentsOf(const FileImages& file) {
       AddOnce(fmt::format("{} (ISA {}){}", ImageTarget(like), VersionText(like.version), suffix),
               contents.ptx);
     } else {
-      AddOnce(fmt::format("{} {}", ImageKindName(like.kind), ImageTarget(like)), contents.other);
+      AddOnce(OtherTarget(like), contents.other);
     }
     if (like.toolkit.known()) contents.toolkits.insert(like.toolkit);
     contents.compressions.insert(like.compression);
@@ -61,12 +67,12 @@ std::string HeaderText(const FileImages& file, const Contents& contents) {
                   Count(file.modules.size(), "module"));
   std::vector<std::string> toolkits;
   for (const Version toolkit : contents.toolkits) toolkits.push_back(VersionText(toolkit));
-  if (!toolkits.empty()) parts.push_back("CUDA " + Joined(toolkits, ", "));
+  if (!toolkits.empty()) parts.push_back("CUDA " + Joined(toolkits, "/"));
   std::vector<std::string> compressions;
   for (const Compression compression : contents.compressions) {
     if (compression != Compression::kNone) compressions.push_back(CompressionName(compression));
   }
-  parts.push_back(compressions.empty() ? "not compressed" : Joined(compressions, ", "));
+  parts.push_back(compressions.empty() ? "not compressed" : Joined(compressions, "/"));
   return Joined(parts, ", ");
 }
 
@@ -82,8 +88,8 @@ std::string ModuleNote(const FileVerdict& verdict) {
                        verdict.failed_modules + verdict.unknown_modules;
   std::vector<std::string> parts;
   if (verdict.failed_modules > 0 && verdict.outcome != Outcome::kDoesNotRun) {
-    parts.push_back(fmt::format("{} of {} {} nothing that runs on it",
-                                Thousands(verdict.failed_modules), Count(all, "module"),
+    parts.push_back(fmt::format("{} of {} {} nothing for it", Thousands(verdict.failed_modules),
+                                Count(all, "module"),
                                 verdict.failed_modules == 1 ? "holds" : "hold"));
   }
   if (verdict.jit_modules > 0 && verdict.sass_modules > 0) {

@@ -26,6 +26,7 @@ void AppendExtras(const Image& image, const Style& style, fmt::memory_buffer& ou
   const auto to = std::back_inserter(out);
   if (image.relocatable) fmt::format_to(to, " -rdc");
   if (image.masked) fmt::format_to(to, " masked");
+  if (image.has_code == false) fmt::format_to(to, " no-kernels");
   if (image.kind == ImageKind::kUnknown) fmt::format_to(to, " kind={}", image.raw_kind);
   if (!image.identifier.empty()) fmt::format_to(to, " name={}", EscapeTerminal(image.identifier));
   if (!image.options.empty()) {

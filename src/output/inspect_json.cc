@@ -40,6 +40,10 @@ std::string VersionOrNull(Version version) {
   return version.known() ? JsonText(VersionText(version)) : "null";
 }
 
+const char* BoolOrNull(std::optional<bool> value) {
+  return !value ? "null" : *value ? "true" : "false";
+}
+
 void AppendImage(const FileImages& file, const Image& image, fmt::memory_buffer& out) {
   const auto to = std::back_inserter(out);
   fmt::format_to(to, R"({{"kind":"{}","raw_kind":{},"arch":"{}","version":{},"toolkit":{})",
@@ -50,6 +54,7 @@ void AppendImage(const FileImages& file, const Image& image, fmt::memory_buffer&
   fmt::format_to(to, R"(,"offset":{},"stored_size":{},"raw_size":{},"module":{},"section":{})",
                  image.offset, image.stored_size, image.raw_size, image.module,
                  JsonText(ImageSection(file, image)));
+  fmt::format_to(to, R"(,"has_code":{})", BoolOrNull(image.has_code));
   fmt::format_to(to, R"(,"identifier":{},"options":{},"damage":{}}})", JsonText(image.identifier),
                  JsonText(image.options),
                  image.damage ? JsonText(image.damage->phrase) : std::string("null"));

@@ -13,6 +13,7 @@ namespace {
 TEST(InspectJson, Members) {
   FileReport file =
       test::MakeFile("lib\xff\"\n.so", {test::Cubin({90, 'a'}), test::Ptx(90, {9, 0})});
+  file.images.images[1].has_code = false;
   file.images.images[1].identifier = "a\x1b\"b";
   file.images.images[1].damage = Error{ErrorCode::kBadSize, "phrase \\ \xc0", "", 5};
   file.images.damage = {{ErrorCode::kTruncated, "cut short", "", 0x20}};
@@ -36,8 +37,10 @@ TEST(InspectJson, Members) {
   EXPECT_EQ(cubin["offset"], 0x1010);
   EXPECT_EQ(cubin["section"], ".nv_fatbin");
   EXPECT_EQ(cubin["damage"], nullptr);
+  EXPECT_EQ(cubin["has_code"], nullptr);
   const Json& ptx = first["images"].at(1);
   EXPECT_EQ(ptx["toolkit"], nullptr);
+  EXPECT_EQ(ptx["has_code"], false);
   EXPECT_EQ(ptx["identifier"], "a\x1b\"b");
   EXPECT_EQ(ptx["damage"], "phrase \\ \uFFFD");
   uint64_t sum = 0;

@@ -114,7 +114,6 @@ std::vector<Gpu> AllGpus(bool tegra) {
 
 Result<std::vector<Gpu>> FindGpus(std::string_view text) {
   if (text == "all") return AllGpus(true);
-  if (const uint32_t sm = ParseSm(text)) return std::vector<Gpu>{FromArch(CurrentSm(sm))};
   const std::string name = NormalName(text);
   std::map<uint32_t, Gpu> found;
   const auto [begin, end] = Names().equal_range(name);
@@ -129,6 +128,8 @@ Result<std::vector<Gpu>> FindGpus(std::string_view text) {
     for (auto& [sm, gpu] : found) gpus.push_back(std::move(gpu));
     return gpus;
   }
+  // After the names: 980 is a card.
+  if (const uint32_t sm = ParseSm(text)) return std::vector<Gpu>{FromArch(CurrentSm(sm))};
   const std::vector<std::string> nearest = NearestNames(name);
   return Error{ErrorCode::kUsage,
                fmt::format("--gpu: no GPU is known as '{}'; {}", text,

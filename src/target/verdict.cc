@@ -353,7 +353,7 @@ void Count(const ModuleVerdict& verdict, uint32_t module, FileVerdict& file) {
       ++file.jit_modules;
       break;
     case Outcome::kUnknown:
-      ++file.unknown_modules;
+      if (verdict.reason != Reason::kNoKernels) ++file.unknown_modules;
       break;
     case Outcome::kDoesNotRun:
       ++file.failed_modules;

@@ -49,14 +49,15 @@ def cubin_header(sm, section_table=0, sections=0):
                                0x06000004 | sm << 8, 64, 0, 0, 64, sections, 0)
 
 
-def section(kind=0, offset=0, size=0, name=0):
-    return struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0)
+def section(kind=0, offset=0, size=0, name=0, flags=0):
+    return struct.pack("<IIQQQQIIQQ", name, kind, flags, 0, offset, size, 0, 0, 1, 0)
 
 
 def cubin(sm=90, body=b""):
-    """ELF header, body, and a section table of one empty section."""
+    """ELF header, body, and a section table that calls the body code."""
+    body = body or bytes(8)
     body += bytes(-len(body) % 8)
-    return cubin_header(sm, 64 + len(body), 1) + body + section()
+    return cubin_header(sm, 64 + len(body), 2) + body + section() + section(1, 64, len(body), flags=6)
 
 
 def note(body, size=None, kind=2000):
@@ -70,6 +71,25 @@ def elf(kind, sections, tail):
     head = struct.pack("<HHIQQQIHHHHHH", kind, 62, 1, 0, 0, 64, 0, 64, 56, 0, 64,
                        len(sections) if len(sections) < 0xFF00 else 0, 1)
     return ident + head + b"".join(sections) + tail
+
+
+def endless_frames(count, blocks):
+    """Frames that each start with a cubin header, leap over the frames behind them, and go on
+    through the same empty blocks to the end of the file."""
+    head = frame([block(RAW, 64, cubin_header(90))], MiB)
+    size = len(head) + 3
+    leaps = [head + block(RAW, (count - 1 - i) * size) for i in range(count)]
+    return b"\0" + b"".join(leaps) + block(RAW, 0) * blocks
+
+
+def elf_with(data):
+    """A shared library with `data` in .nv_fatbin and its section table at the end."""
+    names = b"\0.shstrtab\0.nv_fatbin\0"
+    table = 64 + len(names) + len(data)
+    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
+    head = struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, table, 0, 64, 56, 0, 64, 3, 1)
+    return (ident + head + names + data + section() + section(3, 64, len(names), 1) +
+            section(1, 64 + len(names), len(data), 11))
 
 
 def block(kind, size, content=b"", last=False):
@@ -125,13 +145,18 @@ def zip_of(members):
         data.append(local)
         at += len(local)
     listed = b"".join(directory)
-    count = min(len(members), 0xFFFF)
+    count = len(members)
+    wide = b""
+    if count > 0xFFFE:
+        wide = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, count, count, len(listed), at)
+        wide += struct.pack("<IIQI", 0x07064B50, 0, at + len(listed), 1)
+        count = 0xFFFF
     end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, count, count, len(listed), at, 0)
-    return b"".join(data) + listed + end
+    return b"".join(data) + listed + wide + end
 
 
 def good():
-    return container(entry(cubin(90)) + entry(ptx(), PTX, 80, version=(8, 0)))
+    return container(entry(cubin(90)) + entry(ptx("7.0", "sm_80"), PTX, 80, version=(7, 0)))
 
 
 # Whole files, by name.
@@ -163,7 +188,7 @@ FILES = {
     "claims-much": lambda raw: container(compressed(zeros(1000), ZSTD, int(raw))),
     "endless-lz4": lambda size: container(compressed(b"\x1f\0\x01\0" + b"\xff" * int(size), LZ4, 4096)),
     "claims-much-then-good": lambda: container(
-        compressed(zeros(1000), ZSTD, (1 << 64) - 1) + entry(cubin(75)) + entry(cubin(80))),
+        compressed(zeros(1000), ZSTD, (1 << 64) - 1) + entry(cubin(75), arch=75) + entry(cubin(80), arch=80)),
     "many-bombs": lambda count: container(
         compressed(filled(MiB), ZSTD, MiB) * int(count)),
     "many-archs": lambda count: container(b"".join(
@@ -171,9 +196,7 @@ FILES = {
 
     # zstd frames outside of containers.
     "zstd-magics": lambda count: b"\0" + b"\x28\xB5\x2F\xFD" * int(count),
-    "endless-frames": lambda count, blocks: b"\0" + (
-        frame([block(RAW, 64, cubin_header(90))], 1 << 20) * int(count) +
-        block(RAW, 0) * int(blocks)),
+    "endless-frames": lambda count, blocks: endless_frames(int(count), int(blocks)),
     "empty-block-frames": lambda count, blocks: b"\0" + (
         frame([block(RAW, 0)] * int(blocks), 1 << 20) * int(count)),
     "frame-bombs": lambda count: b"\0" + filled(MiB) * int(count),
@@ -192,6 +215,7 @@ FILES = {
     "needed-names": lambda size: needed_names(int(size)),
     "archive-names": lambda count, size: archive_names(int(count), int(size)),
     "pe": lambda: pe(good()),
+    "elf": lambda: elf_with(good()),
     "archive-members": lambda count: b"!<arch>\n" + archive_member("x/", b"") * int(count),
 
     # zips.
@@ -224,14 +248,14 @@ def nested(depth):
 
 def overlap(count):
     """`count` directory entries that all lead to the same bytes."""
-    local, head, name = member(b"a.cubin", cubin(), 8)
+    local, head, name = member(b"a.cubin", cubin(90, bytes(10000)))
     listed = (head + struct.pack("<HHHHII", 0, 0, 0, 0, 0, 0) + name) * count
     end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, count, count, len(listed), len(local), 0)
     return local + listed + end
 
 
 def wheel(metadata=True, record="op.so,,\n"):
-    members = [member(b"op.so", elf(3, [section()], b"") + good())]
+    members = [member(b"op.so", elf_with(good()))]
     if metadata:
         members.append(member(b"op-1.0.dist-info/METADATA", b"Name: op\nVersion: 1.0\n"))
     members.append(member(b"op-1.0.dist-info/RECORD", record.encode()))

@@ -1,0 +1,31 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rule/test_check.h"
+
+namespace cuproof {
+namespace {
+
+using build::Ptx;
+using build::Sass;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Jit, IsANoteForANamedGpuThatHasNoSass) {
+  const auto findings = FindingsOf(RuleJit, {Sass({80, 0}), Ptx({80, 0}, {9, 0})}, {"H100"}, "580");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].id, "CP103");
+  EXPECT_EQ(findings[0].severity, Severity::kNote);
+  EXPECT_EQ(findings[0].subject, "sm_90 (H100)");
+  EXPECT_THAT(Joined(findings[0].evidence), HasSubstr("it compiles compute_80 (PTX ISA 9.0)"));
+  EXPECT_THAT(findings[0].fix, HasSubstr("add SASS for sm_90"));
+}
+
+TEST(Jit, IsSilentWhenNoGpuWasNamedOrSassFits) {
+  EXPECT_THAT(FindingsOf(RuleJit, {Ptx({50, 0}, {9, 0})}, {}), IsEmpty());
+  EXPECT_THAT(FindingsOf(RuleJit, {Sass({90, 0}), Ptx({90, 0}, {9, 0})}, {"H100"}), IsEmpty());
+  EXPECT_THAT(FindingsOf(RuleJit, {Ptx({100, 0}, {9, 0})}, {"H100"}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cuproof
