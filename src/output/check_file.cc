@@ -83,21 +83,17 @@ void AppendList(const Style& style, std::string_view name, const std::vector<std
   AppendParagraph(style, {2, 8, label, {{Joined(list, separator)}}}, out);
 }
 
+// How much of the file the verdict is about, when it is not all of it. In libraries that give each
+// architecture modules of its own this is a fraction, and no fault.
 std::string ModuleNote(const FileVerdict& verdict) {
-  const uint64_t all = uint64_t{verdict.sass_modules} + verdict.jit_modules +
-                       verdict.failed_modules + verdict.unknown_modules;
+  const uint64_t runs = uint64_t{verdict.sass_modules} + verdict.jit_modules;
+  const uint64_t all = runs + verdict.failed_modules + verdict.unknown_modules;
   std::vector<std::string> parts;
-  if (verdict.failed_modules > 0 && verdict.outcome != Outcome::kDoesNotRun) {
-    parts.push_back(fmt::format("{} of {} {} nothing for it", Thousands(verdict.failed_modules),
-                                Count(all, "module"),
-                                verdict.failed_modules == 1 ? "holds" : "hold"));
+  if (runs > 0 && runs < all) {
+    parts.push_back(fmt::format("in {} of {}", Thousands(runs), Count(all, "module")));
   }
   if (verdict.jit_modules > 0 && verdict.sass_modules > 0) {
-    parts.push_back(fmt::format("{} {} after JIT", Thousands(verdict.jit_modules),
-                                verdict.jit_modules == 1 ? "runs" : "run"));
-  }
-  if (verdict.unknown_modules > 0 && verdict.outcome != Outcome::kUnknown) {
-    parts.push_back(Thousands(verdict.unknown_modules) + " unknown");
+    parts.push_back(Thousands(verdict.jit_modules) + " after JIT");
   }
   return Joined(parts, ", ");
 }

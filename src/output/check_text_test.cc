@@ -61,7 +61,7 @@ TEST(CheckText, SaysHowManyModulesAreLeftOut) {
   verdict.jit_modules = 12;
   verdict.failed_modules = 412;
   EXPECT_THAT(CheckText(report, Style{}),
-              HasSubstr("412 of 3,165 modules hold nothing for it, 12 run after JIT\n"));
+              HasSubstr("in 2,753 of 3,165 modules, 12 after JIT\n"));
 }
 
 TEST(CheckText, Environment) {

@@ -41,6 +41,7 @@ TEST(Progress, ShowsAndErases) {
   Screen screen;
   Progress progress(1000, 4, screen.Output(milliseconds(0)));
   std::vector<std::thread> workers;
+  workers.reserve(4);
   for (int i = 0; i < 4; ++i) {
     workers.emplace_back([&] {
       progress.AddBytes(250);
