@@ -25,7 +25,8 @@ struct Slot {
   std::atomic<uintptr_t> end{0};
   std::atomic<bool> changed{false};
 };
-constexpr size_t kSlots = 256;
+// A thread has one file open and a zip, and there are at most 1,024 threads.
+constexpr size_t kSlots = 4096;
 std::array<Slot, kSlots> g_slots;
 
 void OnBusError(int, siginfo_t* info, void*) {

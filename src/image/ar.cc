@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t kMagicSize = 8;
 constexpr uint64_t kHeaderSize = 60;
 constexpr size_t kMaxName = 256;
+constexpr size_t kMaxMembers = 1'000'000;
 
 std::string_view Trimmed(std::string_view field) {
   while (!field.empty() && field.back() == ' ') field.remove_suffix(1);
@@ -41,6 +42,12 @@ HostObject ReadArchive(ByteView bytes) {
   std::string_view long_names;
   uint64_t at = kMagicSize;
   while (at < bytes.size()) {
+    if (host.ranges.size() >= kMaxMembers) {
+      host.damage.push_back({ErrorCode::kTooLarge,
+                             fmt::format("an archive of more than {} members", kMaxMembers), "",
+                             at});
+      break;
+    }
     const auto header = bytes.Slice(at, kHeaderSize);
     const auto size = header ? Number(header->Text().substr(48, 10)) : std::nullopt;
     if (!size || header->Text().substr(58, 2) != "`\n" || !bytes.Holds(at + kHeaderSize, *size)) {

@@ -66,6 +66,15 @@ void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned thre
   Judge(file, target);
 }
 
+// A small zip can expand to many files that each list hundreds of thousands of images. All of CUDA
+// 13.0 with cuDNN and NCCL has 75,000 of these parts.
+constexpr uint64_t kMaxParts = 4'000'000;
+
+uint64_t PartsOf(const FileImages& images) {
+  return images.images.size() + images.modules.size() + images.damage.size() +
+         images.host.ranges.size() + images.host.needed.size();
+}
+
 class Collector {
  public:
   Collector(const Inventory& inventory, const Target& target, const CheckOptions& options)
@@ -116,6 +125,17 @@ class Collector {
   void Keep(const Unit& unit, bool changed, FileReport file) {
     const std::lock_guard lock(mutex_);
     report_.bytes_read += unit.size;
+    const uint64_t parts = PartsOf(file.images);
+    if (parts > kMaxParts - parts_) {
+      report_.problems.push_back(
+          {ErrorCode::kTooLarge,
+           fmt::format("not reported: {} images, modules and sections, and {} in the files before "
+                       "it; the bound is {}",
+                       parts, parts_, kMaxParts),
+           unit.shown, std::nullopt});
+      return;
+    }
+    parts_ += file.images.host.needed.size();
     report_.needed[file.root].insert(file.images.host.needed.begin(),
                                      file.images.host.needed.end());
     if (changed) {
@@ -125,6 +145,7 @@ class Collector {
     }
     // A file that the user named is reported even when it has nothing for a GPU.
     if (HasToDoWithCuda(file.images) || unit.named) {
+      parts_ += parts - file.images.host.needed.size();
       report_.files.push_back(std::move(file));
     } else {
       ++report_.files_without_cuda;
@@ -136,6 +157,7 @@ class Collector {
   const CheckOptions& options_;
   std::mutex mutex_;
   Report report_;
+  uint64_t parts_ = 0;  // of the files in report_, at most kMaxParts
 };
 
 void AddSkipped(const Inventory& inventory, Report& report) {

@@ -1,9 +1,6 @@
 #include "target/verdict.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "image/fatbin_format.h"
@@ -13,92 +10,6 @@
 namespace cuproof {
 namespace {
 
-struct ReasonRow {
-  Reason reason;
-  const char* id;
-  int error;
-};
-
-constexpr std::array kReasons = {
-    ReasonRow{Reason::kNone, "none", 0},
-    ReasonRow{Reason::kNoImage, "no-image", 209},
-    ReasonRow{Reason::kPtxTooNew, "ptx-newer-than-driver", 222},
-    ReasonRow{Reason::kPtxInvalid, "ptx-invalid", 218},
-    ReasonRow{Reason::kPtxTarget, "ptx-target-above-gpu", 218},
-    ReasonRow{Reason::kRuntimeTooNew, "runtime-newer-than-driver", 35},
-    ReasonRow{Reason::kZstdOldDriver, "zstd-image-old-driver", 200},
-    ReasonRow{Reason::kDamaged, "damaged-image", 0},
-    ReasonRow{Reason::kGpuDropped, "gpu-dropped-by-driver", 0},
-    ReasonRow{Reason::kLtoOnly, "lto-ir-only", 209},
-    ReasonRow{Reason::kNoKernels, "no-kernels", 0},
-    ReasonRow{Reason::kNewerThanData, "newer-than-data", 0},
-};
-
-const ReasonRow& RowOf(Reason reason) {
-  for (const ReasonRow& row : kReasons) {
-    if (row.reason == reason) return row;
-  }
-  return kReasons[0];
-}
-
-DriverFloor FloorOfBranch(uint32_t branch, std::string because) {
-  DriverFloor floor;
-  floor.branch = branch;
-  floor.because = std::move(because);
-  return floor;
-}
-
-DriverFloor FloorOf(const FirstDriver* first, std::string because) {
-  if (!first) return {};
-  DriverFloor floor = FloorOfBranch(first->branch, std::move(because));
-  floor.number = first->number;
-  return floor;
-}
-
-std::vector<uint32_t> NumberParts(const std::string& number) {
-  std::vector<uint32_t> parts;
-  size_t at = 0;
-  while (at < number.size()) {
-    parts.push_back(static_cast<uint32_t>(std::strtoul(number.c_str() + at, nullptr, 10)));
-    const size_t dot = number.find('.', at);
-    if (dot == std::string::npos) break;
-    at = dot + 1;
-  }
-  return parts;
-}
-
-// Branches are compared when that is all we know of one of the two.
-bool Below(const DriverFloor& a, const DriverFloor& b) {
-  if (a.branch != b.branch || a.number.empty() || b.number.empty()) return a.branch < b.branch;
-  return NumberParts(a.number) < NumberParts(b.number);
-}
-
-bool Meets(const Driver& driver, const DriverFloor& floor) {
-  if (floor.branch == 0) return true;
-  if (driver.newer_than_data) return true;
-  if (driver.branch != floor.branch) return driver.branch > floor.branch;
-  if (driver.parts.size() < 2 || floor.number.empty()) return true;
-  return driver.parts >= NumberParts(floor.number);
-}
-
-void Raise(DriverFloor& floor, const DriverFloor& other) {
-  if (other.branch && (floor.branch == 0 || Below(floor, other))) floor = other;
-}
-
-// The toolkit that a file was built with: its newest cubin's, or the one that its PTX implies.
-Version NewestToolkit(const FileImages& file) {
-  Version newest;
-  for (const Image& image : file.images) {
-    if (image.kind == ImageKind::kCubin) newest = std::max(newest, image.toolkit);
-  }
-  if (newest.known()) return newest;
-  for (const Image& image : file.images) {
-    const IsaFact* fact = image.kind == ImageKind::kPtx ? FindIsa(image.version) : nullptr;
-    if (fact) newest = std::max(newest, fact->cuda);
-  }
-  return newest;
-}
-
 // Code that registers its containers with the CUDA runtime, which checks the driver. A file can
 // also hand images to the driver by itself; then nobody refuses the driver before it sees the
 // image.
@@ -107,33 +18,6 @@ bool UsesRuntime(const FileImages& file) {
   return std::any_of(file.host.ranges.begin(), file.host.ranges.end(), [](const NamedRange& range) {
     return range.name == ".nvFatBinSegment" || range.name == ".nvFatBi";
   });
-}
-
-// What the file asks of a driver before any image is looked at: the floor of its CUDA major.
-DriverFloor RuntimeFloor(const FileImages& file) {
-  constexpr uint16_t kFirstWithMinorCompatibility = 11;
-  if (const uint16_t major = NeededRuntimeMajor(file.host)) {
-    return FloorOf(MinorCompatibilityFloor(major), fmt::format("CUDA {} runtime", major));
-  }
-  const Version toolkit = NewestToolkit(file);
-  if (toolkit.major < kFirstWithMinorCompatibility) {
-    return FloorOf(FirstDriverOf(toolkit), fmt::format("CUDA {}", VersionText(toolkit)));
-  }
-  return FloorOf(MinorCompatibilityFloor(toolkit.major),
-                 fmt::format("CUDA {} toolkit", toolkit.major));
-}
-
-DriverFloor PtxFloor(const Image& image) {
-  const IsaFact* fact = FindIsa(image.version);
-  if (!fact) return {};
-  const std::string because = fmt::format("PTX ISA {}", VersionText(image.version));
-  if (const FirstDriver* first = FirstDriverOf(fact->cuda)) return FloorOf(first, because);
-  return FloorOfBranch(fact->branch, because);
-}
-
-DriverFloor ZstdFloor(const Image& image) {
-  if (image.compression != Compression::kZstd || ZstdBranch() == 0) return {};
-  return FloorOfBranch(ZstdBranch(), "zstd images");
 }
 
 // Among fitting images r580 takes, measured with images that tell which one ran (tests/gpu): of
@@ -390,37 +274,6 @@ int Weight(const ModuleVerdict& verdict) {
 }
 
 }  // namespace
-
-const char* OutcomeText(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kRunsSass:
-      return "runs";
-    case Outcome::kRunsJit:
-      return "runs after JIT";
-    case Outcome::kDoesNotRun:
-      return "does not run";
-    case Outcome::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
-const char* OutcomeId(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kRunsSass:
-      return "sass";
-    case Outcome::kRunsJit:
-      return "jit";
-    case Outcome::kDoesNotRun:
-      return "no";
-    case Outcome::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
-int ReasonError(Reason reason) { return RowOf(reason).error; }
-const char* ReasonId(Reason reason) { return RowOf(reason).id; }
 
 ModuleVerdict JudgeModule(const FileImages& file, const Module& module, const Gpu& gpu,
                           const std::optional<Driver>& driver) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "image/file_images.h"
+#include "target/driver_floor.h"
 #include "target/target.h"
 
 namespace cuproof {
@@ -35,13 +36,6 @@ enum class Reason : uint8_t {
 /// The CUDA error number of a reason; 0 when it has none.
 int ReasonError(Reason reason);
 const char* ReasonId(Reason reason);
-
-/// A driver floor: the branch and, where a toolkit's release notes give it, the first full number.
-struct DriverFloor {
-  uint32_t branch = 0;  // 0: none known
-  std::string number;   // "580.65.06"
-  std::string because;  // "CUDA 13 runtime", "PTX ISA 9.1", "zstd images"
-};
 
 /// The verdict of one module (a container or a bare image) on one GPU.
 struct ModuleVerdict {
