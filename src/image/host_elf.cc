@@ -135,15 +135,17 @@ void ReadDynamic(const Segments& segments, HostObject& host) {
 
 HostObject ReadHostElf(ByteView bytes) {
   HostObject host;
+  const auto elf_class = bytes.Load<uint8_t>(EI_CLASS);
+  const auto data = bytes.Load<uint8_t>(EI_DATA);
+  if (data && (*elf_class != ELFCLASS64 || *data != ELFDATA2LSB)) {
+    host.machine = "32-bit or big-endian";
+    return host;
+  }
   const auto header = bytes.Load<Elf64_Ehdr>(0);
   if (!header) {
     host.damage.push_back({ErrorCode::kTruncated,
                            fmt::format("an ELF header has 64 bytes, the file {}", bytes.size()), "",
                            0});
-    return host;
-  }
-  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
-    host.machine = "32-bit or big-endian";
     return host;
   }
   host.machine = MachineName(header->e_machine);

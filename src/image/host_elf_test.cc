@@ -151,6 +151,12 @@ TEST(HostElf, ThirtyTwoBitAndBigEndianAreNamedAndNotRead) {
   }
 }
 
+// The header of a 32-bit file has 52 bytes.
+TEST(HostElf, ASmallThirtyTwoBitFileIsNoDamage) {
+  const std::string bytes = build::Patched(build::HostElfBytes({}).substr(0, 52), EI_CLASS, "\x01");
+  EXPECT_THAT(Read(bytes).damage, IsEmpty());
+}
+
 TEST(HostElf, AHeaderThatIsCutIsDamage) {
   const std::string bytes = build::HostElfBytes({});
   const HostObject host = Read(bytes.substr(0, 63));

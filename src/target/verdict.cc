@@ -166,6 +166,10 @@ std::optional<ModuleVerdict> JudgeWhole(const FileImages& file, const Gpu& gpu,
   if (file.kind == FileKind::kElf && !file.host.damage.empty()) {
     return Verdict(Outcome::kUnknown, Reason::kDamaged, -1);
   }
+  // Which driver a major asks for that the tables do not have, nobody can say.
+  if (driver && NeededRuntimeMajor(file.host) > NewestCuda().major) {
+    return Verdict(Outcome::kUnknown, Reason::kNewerThanData, -1);
+  }
   if (!driver || Meets(*driver, runtime)) return std::nullopt;
   ModuleVerdict verdict = Verdict(UsesRuntime(file) ? Outcome::kDoesNotRun : Outcome::kUnknown,
                                   Reason::kRuntimeTooNew, -1);

@@ -146,6 +146,13 @@ TEST(Verdict, MinorVersionsOfOneMajorRunOnItsFirstDriver) {
   EXPECT_EQ(Say(twelve_nine, "sm_90", "520.61.05"), "no runtime-newer-than-driver");
 }
 
+TEST(Verdict, ARuntimeMajorThatTheTablesDoNotHaveIsUnknown) {
+  const std::string bytes = build::SharedObject(Fatbin({Sass({90, 0})}), 99);
+  EXPECT_EQ(Say(bytes, "sm_90", "580"), "unknown newer-than-data");
+  EXPECT_EQ(Say(bytes, "sm_90", "9999"), "unknown newer-than-data");
+  EXPECT_EQ(Say(bytes, "sm_90"), "sass sm_90");
+}
+
 TEST(Verdict, WithoutALibcudartTheToolkitOfTheCubinsIsTheFloor) {
   const std::string bytes = build::SharedObject(Fatbin({Sass({90, 0}, {13, 1})}), 0);
   EXPECT_EQ(Say(bytes, "sm_90", "570"), "no runtime-newer-than-driver");

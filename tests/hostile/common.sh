@@ -1,9 +1,12 @@
 # Include of every test in this folder. The program under test is $CUPROOF; each test has a fresh
-# folder, and each run of the program at most 20 seconds and 1 GB of memory.
+# folder, and each run of the program at most 20 seconds and 1 GB of memory. With sanitizers, which
+# are slow and large: HOSTILE_SLOW=1 HOSTILE_MEMORY_KB=12000000.
 set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cuproof=$(readlink -f "${CUPROOF:-$here/../../build/release/cuproof}")
 memory_kb=${HOSTILE_MEMORY_KB:-1000000}
+patience=${HOSTILE_SLOW:+300}
+patience=${patience:-20}
 temp=$(mktemp -d)
 trap 'chmod -R u+rwx "$temp" 2>/dev/null; rm -rf "$temp"' EXIT
 cd "$temp"
@@ -25,8 +28,8 @@ printable() { iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 && ! grep -qP '[^\P{C
 run() {
   local want=$1 rc=0
   shift
-  env time -f '%M %U %S' -o cost timeout -k 5 20 "$cuproof" "$@" >out 2>err || rc=$?
-  [ $rc -ne 124 ] || fail "still running after 20 seconds: $*"
+  env time -f '%M %U %S' -o cost timeout -k 5 $patience "$cuproof" "$@" >out 2>err || rc=$?
+  [ $rc -ne 124 ] || fail "still running after $patience seconds: $*"
   case " $want " in *" $rc "*) ;; *) fail "exit $rc, expected $want: $*" ;; esac
   printable out && printable err || fail "not printable: $*"
   [ "$(tail -1 cost | cut -d' ' -f1)" -le "$memory_kb" ] || fail "$(tail -1 cost) KB: $*"
