@@ -101,6 +101,8 @@ Result<MappedFile> MappedFile::Open(const std::string& path) {
       const auto begin = reinterpret_cast<uintptr_t>(at);
       file.slot_ = TakeSlot(begin, begin + size);
       file.bytes_ = ByteView(static_cast<const uint8_t*>(at), size);
+      file.fd_ = fd;
+      return file;
     }
     close(fd);
     if (!known) return Failed(path, EIO);
@@ -112,11 +114,14 @@ Result<MappedFile> MappedFile::Open(const std::string& path) {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, {})), slot_(std::exchange(other.slot_, -1)) {}
+    : bytes_(std::exchange(other.bytes_, {})),
+      slot_(std::exchange(other.slot_, -1)),
+      fd_(std::exchange(other.fd_, -1)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(slot_, other.slot_);
+  std::swap(fd_, other.fd_);
   return *this;
 }
 
@@ -129,10 +134,15 @@ MappedFile::~MappedFile() {
     slot.begin.store(0);
   }
   munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
+  close(fd_);
 }
 
 bool MappedFile::changed() const {
-  return slot_ >= 0 && g_slots[static_cast<size_t>(slot_)].changed.load();
+  if (slot_ >= 0 && g_slots[static_cast<size_t>(slot_)].changed.load()) return true;
+  // Within its last page a mapping reads zeros without a signal.
+  struct stat status;
+  return fd_ >= 0 && fstat(fd_, &status) == 0 &&
+         static_cast<uint64_t>(status.st_size) < bytes_.size();
 }
 
 }  // namespace cuproof

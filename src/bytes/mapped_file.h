@@ -7,8 +7,8 @@
 namespace cuproof {
 
 /// A regular file mapped read-only. Sockets, FIFOs, devices and folders are refused without being
-/// opened for reading, so that nothing blocks. If the file shrinks while it is read, the missing
-/// pages read as zeros and changed() turns true (a handler for SIGBUS does that).
+/// opened for reading, so that nothing blocks. If the file shrinks while it is read, what is
+/// missing reads as zeros (a handler for SIGBUS does that) and changed() turns true.
 class MappedFile {
  public:
   static Result<MappedFile> Open(const std::string& path);
@@ -27,6 +27,7 @@ class MappedFile {
   MappedFile() = default;
   ByteView bytes_;
   int slot_ = -1;  // in the table that the SIGBUS handler reads
+  int fd_ = -1;    // open while it is mapped, to ask for the size again
 };
 
 }  // namespace cuproof

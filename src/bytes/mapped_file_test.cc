@@ -112,12 +112,33 @@ TEST_F(MappedFileTest, AFileThatShrinksReadsAsZerosAndSaysSo) {
   EXPECT_EQ(ByteAt(*file, 7 * page), 'x');
   ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(2 * page)), 0);
   EXPECT_EQ(ByteAt(*file, page), 'x');
-  EXPECT_FALSE(file->changed());
   EXPECT_EQ(ByteAt(*file, 3 * page + 17), 0);
   EXPECT_TRUE(file->changed());
   EXPECT_EQ(ByteAt(*file, 8 * page - 1), 0);
   // What is still there reads as before.
   EXPECT_EQ(ByteAt(*file, 2 * page - 1), 'x');
+}
+
+TEST_F(MappedFileTest, AFileThatShrinksByAFewBytesSaysSo) {
+  const std::string path = Write("shrinks", std::string(100, 'x'));
+  const auto file = MappedFile::Open(path);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->changed());
+  ASSERT_EQ(truncate(path.c_str(), 99), 0);
+  EXPECT_TRUE(file->changed());
+  EXPECT_EQ(ByteAt(*file, 98), 'x');
+}
+
+TEST_F(MappedFileTest, AFileThatGrowsOrGoesAwayReadsAsItWas) {
+  const std::string path = Write("grows", std::string(100, 'x'));
+  const auto file = MappedFile::Open(path);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(truncate(path.c_str(), 5000), 0);
+  EXPECT_EQ(file->bytes().size(), 100u);
+  EXPECT_FALSE(file->changed());
+  fs::remove(path);
+  EXPECT_EQ(ByteAt(*file, 99), 'x');
+  EXPECT_FALSE(file->changed());
 }
 
 TEST_F(MappedFileTest, OnlyTheFileThatShrankIsMarked) {

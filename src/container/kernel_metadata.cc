@@ -8,7 +8,8 @@
 namespace cuproof {
 namespace {
 
-constexpr uint64_t kMaxSize = 4 << 20;
+// A real one has less than 1 KB; it is read again for each file beside it.
+constexpr uint64_t kMaxSize = 64 << 10;
 constexpr size_t kMaxArchs = 256;
 
 }  // namespace

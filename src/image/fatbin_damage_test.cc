@@ -42,6 +42,18 @@ TEST(DamagedFatbin, EntryHeadersThatCannotBeTrue) {
   }
 }
 
+TEST(DamagedFatbin, AnEntryHeaderThatIsLongerThanTheContainerByAnyNumberOfBytes) {
+  Entry entry = build::Sass({90, 0});
+  const auto room = static_cast<uint32_t>(build::EntryBytes(entry).size());
+  for (uint32_t more = 1; more <= 16; ++more) {
+    entry.header_size = room + more;
+    ExpectDamageBehindTheFirst(ReadBehindAWholeOne(entry), "the entry header says it has");
+  }
+  // One that is as long as the container leaves no room for an image.
+  entry.header_size = room;
+  ExpectDamageBehindTheFirst(ReadBehindAWholeOne(entry), "0 are left");
+}
+
 TEST(DamagedFatbin, PayloadsLargerThanWhatIsLeft) {
   Entry entry = build::Sass({90, 0});
   for (const uint64_t size : {uint64_t{100'000}, uint64_t{1} << 40, UINT64_MAX, UINT64_MAX - 63}) {

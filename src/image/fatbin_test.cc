@@ -157,6 +157,8 @@ TEST(Fatbin, TheOptionRecordOfACubinIsNoText) {
   Entry entry = build::Sass({100, 0});
   entry.options = '\0' + build::CompatSection(0);
   EXPECT_EQ(ReadOne(entry).options, "");
+  entry.options = "looks like text";
+  EXPECT_EQ(ReadOne(entry).options, "");
 }
 
 TEST(Fatbin, RecordsThatLieOutsideTheHeaderAreLeftOut) {

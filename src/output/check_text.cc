@@ -38,9 +38,10 @@ std::map<uint32_t, Files> ByRoot(const Report& report) {
   constexpr uint32_t kNamedFiles = UINT32_MAX;
   std::map<uint32_t, Files> groups;
   for (const FileReport& file : report.files) {
-    if (file.images.images.empty()) continue;
     const bool known = file.root < report.roots.size();
     const bool single = !known || report.roots[file.root].kind == RootKind::kFile;
+    // A file that was named is shown even when its images turn out to be empty.
+    if (single ? file.images.images.empty() : !HasDeviceCode(file)) continue;
     groups[single ? kNamedFiles : file.root].push_back(&file);
   }
   return groups;

@@ -60,8 +60,7 @@ TEST(CheckText, SaysHowManyModulesAreLeftOut) {
   verdict.sass_modules = 2741;
   verdict.jit_modules = 12;
   verdict.failed_modules = 412;
-  EXPECT_THAT(CheckText(report, Style{}),
-              HasSubstr("in 2,753 of 3,165 modules, 12 after JIT\n"));
+  EXPECT_THAT(CheckText(report, Style{}), HasSubstr("in 2,753 of 3,165 modules, 12 after JIT\n"));
 }
 
 TEST(CheckText, Environment) {

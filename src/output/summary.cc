@@ -49,10 +49,15 @@ int ExitCode(const Report& report, FailOn fail_on) {
   return counts.errors > 0 || warned ? 1 : 0;
 }
 
+bool HasDeviceCode(const FileReport& file) {
+  const std::vector<Image>& images = file.images.images;
+  return std::any_of(images.begin(), images.end(),
+                     [](const Image& image) { return image.has_code.value_or(true); });
+}
+
 uint64_t FilesWithDeviceCode(const Report& report) {
   return static_cast<uint64_t>(
-      std::count_if(report.files.begin(), report.files.end(),
-                    [](const FileReport& file) { return !file.images.images.empty(); }));
+      std::count_if(report.files.begin(), report.files.end(), HasDeviceCode));
 }
 
 }  // namespace cuproof

@@ -31,6 +31,9 @@ SeverityCounts CountFindings(const Report& report);
 /// 2 when an input could not be read, 1 when a finding is at or above the level, else 0.
 int ExitCode(const Report& report, FailOn fail_on);
 
+/// False for a file without images, and for one whose images were found to have no kernels in them.
+bool HasDeviceCode(const FileReport& file);
+
 /// Files that hold device code.
 uint64_t FilesWithDeviceCode(const Report& report);
 

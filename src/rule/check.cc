@@ -108,8 +108,8 @@ class Collector {
       FileReport file;
       file.root = unit.root;
       file.path = unit.shown;
-      file.declared_archs = DeclaredArchs(unit);
       ReadAndJudge((*opened)->bytes(), target_, options_.deep, ThreadsInside(), file);
+      if (!file.images.modules.empty()) file.declared_archs = DeclaredArchs(unit);
       Keep(unit, (*opened)->changed(), std::move(file));
     }
     options_.on_unit_done(unit.size);
@@ -174,8 +174,9 @@ void AddSkipped(const Inventory& inventory, Report& report) {
 
 Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
   Report report = Collector(inventory, target, options).Run();
+  const Siblings siblings(report);
   for (const FileReport& file : report.files) {
-    RunRules({file, report, report.target}, report.findings);
+    RunRules({file, report, report.target, &siblings}, report.findings);
   }
   AddSkipped(inventory, report);
   std::stable_sort(report.findings.begin(), report.findings.end(),

@@ -3,50 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace cuproof {
-namespace {
-
-std::string_view BaseName(std::string_view path) {
-  const size_t slash = path.find_last_of("/!");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-std::string_view DirectoryOf(std::string_view path) {
-  return path.substr(0, path.size() - BaseName(path).size());
-}
-
-// Variants of one file differ in numbers only: libbitsandbytes_cuda118.so and _cuda130.so,
-// flash_sm80.so and flash_sm90a.so.
-std::string WithoutNumbers(std::string_view name) {
-  std::string text;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (!std::isdigit(static_cast<unsigned char>(name[i]))) {
-      text += name[i];
-      continue;
-    }
-    while (i + 1 < name.size() && std::isdigit(static_cast<unsigned char>(name[i + 1]))) ++i;
-    const char next = i + 1 < name.size() ? name[i + 1] : '\0';
-    const char after = i + 2 < name.size() ? name[i + 2] : '\0';
-    if ((next == 'a' || next == 'f') && !std::isalnum(static_cast<unsigned char>(after))) ++i;
-    text += '#';
-  }
-  return text;
-}
-
-bool ForOneChipOnly(const FileImages& images) {
-  bool any = false;
-  for (const Image& image : images.images) {
-    if (image.kind != ImageKind::kCubin && image.kind != ImageKind::kPtx) continue;
-    if (!image.arch.suffix) return false;
-    any = true;
-  }
-  return any;
-}
-
-}  // namespace
 
 const char* SeverityName(Severity severity) {
   switch (severity) {
@@ -124,24 +83,8 @@ std::string TargetList(const FileImages& images) {
 }
 
 Role RoleFor(const FileContext& context, size_t gpu) {
-  const FileReport& file = context.file;
-  const std::string_view name = BaseName(file.path);
-  const std::string variant = WithoutNumbers(name);
-  const bool one_chip = ForOneChipOnly(file.images);
-  const auto& needed = context.report.needed;
-  const bool linked = file.root < needed.size() && needed[file.root].count(std::string(name)) > 0;
-  // An extension module is imported by name, not linked to; a library that is not linked to is
-  // opened when a feature asks for it.
-  const bool library = name.substr(0, 3) == "lib" && !linked;
-  Role role = Role::kRequired;
-  for (const FileReport& other : context.report.files) {
-    if (&other == &file || other.root != file.root || gpu >= other.verdicts.size()) continue;
-    const Outcome outcome = other.verdicts[gpu].outcome;
-    if (outcome != Outcome::kRunsSass && outcome != Outcome::kRunsJit) continue;
-    if (one_chip || WithoutNumbers(BaseName(other.path)) == variant) return Role::kVariant;
-    if (library && DirectoryOf(other.path) == DirectoryOf(file.path)) role = Role::kOptional;
-  }
-  return role;
+  if (context.siblings) return context.siblings->RoleOf(context.file, gpu);
+  return Siblings(context.report).RoleOf(context.file, gpu);
 }
 
 Severity FailureSeverity(const FileContext& context, const std::vector<size_t>& gpus) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "rule/report.h"
+#include "rule/siblings.h"
 
 namespace cuproof {
 
@@ -11,6 +12,7 @@ struct FileContext {
   const FileReport& file;
   const Report& report;  // the other files, for rules that look at siblings
   const Target& target;
+  const Siblings* siblings = nullptr;  // of `report`, where somebody has made them
 };
 
 // One rule a file. Each appends what it finds; none changes what another sees.
@@ -55,13 +57,6 @@ std::string ImageEvidence(const FileImages& images, size_t index);
 
 /// The distinct targets of the images: "sm_80 sm_90a compute_90".
 std::string TargetList(const FileImages& images);
-
-/// What it means that a file does not serve a GPU which another file of the same root serves.
-enum class Role : uint8_t {
-  kRequired,  // nothing tells that a program can do without it
-  kVariant,   // one of several for other architectures or CUDA versions: a program picks another
-  kOptional,  // a library that no file of the root links to: only what it adds is lost
-};
 
 /// Variants differ by numbers in their name (libbitsandbytes_cuda118.so), or hold nothing but
 /// images for one chip or family (a Hopper-only file). Required, when no sibling covers the GPU.

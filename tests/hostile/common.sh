@@ -12,6 +12,8 @@ trap 'chmod -R u+rwx "$temp" 2>/dev/null; rm -rf "$temp"' EXIT
 cd "$temp"
 unset VIRTUAL_ENV CONDA_PREFIX
 export LC_ALL=C.UTF-8
+# What a sanitizer finds must not look like a finding of the program.
+export ASAN_OPTIONS=exitcode=86 UBSAN_OPTIONS=exitcode=86
 
 fail() {
   echo "${0##*/}: $*"

@@ -229,6 +229,11 @@ FILES = {
     "zip-method": lambda method: zip_of([member(b"a.cubin", cubin(), int(method))]),
     "zip-members": lambda count: zip_of(
         [member(b"m%d" % i, b"\0") for i in range(int(count))] + [member(b"a.cubin", cubin())]),
+    "zip-libraries": lambda count: zip_of(
+        [member(b"p/_C%s.so" % letters(i), elf_with(good())) for i in range(int(count))] +
+        [member(b"p/runs.so", elf_with(container(entry(cubin(75), arch=75))))]),
+    "zip-lists": lambda count, entries: zip_of([member(
+        b"f", container(entry(b"") * int(entries)), 8)] * int(count)),
     "zip-nested": lambda depth: nested(int(depth)),
     "zip-overlap": lambda count: overlap(int(count)),
     "zip-comment-ends": lambda count: zip_of([member(b"a.cubin", cubin())])[:-2] + struct.pack(
@@ -237,6 +242,11 @@ FILES = {
     "wheel-without-metadata": lambda: wheel(metadata=False),
     "wheel-lying-record": lambda: wheel(record="op.so,sha256=AAAA,1\nnot-there.so,sha256=BBBB,2\n"),
 }
+
+
+def letters(number):
+    """A number without digits, for names that differ in more than numbers."""
+    return str(number).translate(str.maketrans("0123456789", "abcdefghij")).encode()
 
 
 def nested(depth):
