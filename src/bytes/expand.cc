@@ -83,11 +83,12 @@ const char* CompressionName(Compression compression) {
 }
 
 Result<Buffer> Expand(Compression compression, ByteView stored, uint64_t raw_size) {
-  if (raw_size > kMaxExpanded || raw_size / kMaxRatio > stored.size()) {
+  const bool bomb = raw_size > kAnyRatioUpTo && raw_size / kMaxRatio > stored.size();
+  if (raw_size > kMaxExpanded || bomb) {
     return Error{ErrorCode::kTooLarge,
-                 fmt::format("{} stored bytes claim to expand to {}; the bound is {} bytes and "
-                             "{} to 1",
-                             stored.size(), raw_size, kMaxExpanded, kMaxRatio),
+                 fmt::format("{} stored bytes claim to expand to {}; the bound is {} bytes, and "
+                             "{} to 1 past {}",
+                             stored.size(), raw_size, kMaxExpanded, kMaxRatio, kAnyRatioUpTo),
                  "", std::nullopt};
   }
   switch (compression) {

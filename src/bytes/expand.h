@@ -34,9 +34,11 @@ class Buffer {
   uint64_t size_ = 0;
 };
 
-/// Bounds of an expansion. The largest real image met is 133.8 MB (NCCL 2.28, stored in 13.3 MB),
-/// the highest real ratio 33 to 1 (cuDNN 9.19 PTX); a hostile header can claim anything.
+/// Bounds of an expansion. The largest real image met is 133.8 MB (NCCL 2.28, stored in 13.3 MB); a
+/// hostile header can claim anything. A table that is mostly zero makes a small image of any ratio:
+/// nvcc 13.0 stores `__device__ int table[1 << 22] = {1}` in 1.6 KB, 10,000 to 1.
 inline constexpr uint64_t kMaxExpanded = 1ull << 30;
+inline constexpr uint64_t kAnyRatioUpTo = 256ull << 20;
 inline constexpr uint64_t kMaxRatio = 1000;
 
 /// Expands all of `stored` and demands that the outcome is exactly raw_size bytes.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "image/cubin.h"
 #include "image/ptx.h"
 
@@ -63,14 +65,19 @@ bool Expandable(const Image& image) {
   return !image.damage && !image.masked && image.compression != Compression::kLz4Frame;
 }
 
+ExpansionBudget::ExpansionBudget(uint64_t file_size) {
+  constexpr uint64_t kLeast = 4ull << 30;
+  constexpr uint64_t kMost = 64ull << 30;
+  bound_ = std::min(kMost, kLeast + kMaxRatio * std::min(file_size, kMost));
+}
+
 // A claim past the bound for one image takes nothing from the budget: it is refused anyway.
 bool ExpansionBudget::Take(Image& image) {
-  constexpr uint64_t kBound = 64ull << 30;
   if (image.raw_size > kMaxExpanded) return true;
-  if (expanded_.fetch_add(image.raw_size) <= kBound) return true;
+  if (expanded_.fetch_add(image.raw_size) <= bound_) return true;
   SetDamage({ErrorCode::kTooLarge,
-             fmt::format("not expanded: the images before it took {} GiB, the bound for one file",
-                         kBound >> 30),
+             fmt::format("not expanded: the images before it took {} MB, the bound for this file",
+                         bound_ / 1'000'000),
              "", std::nullopt},
             image);
   return false;

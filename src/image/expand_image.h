@@ -13,14 +13,17 @@ void SetDamage(Error error, Image& image);
 /// True when the bytes of the image can be had: it is neither damaged nor masked.
 bool Expandable(const Image& image);
 
-/// How much was expanded of one file, over all its images. The most met is 2.3 GB (cuBLASLt 13.0);
-/// a hostile file can ask for 1,000 times its size.
+/// How much was expanded of one file, over all its images. The most met is 2.3 GB (cuBLASLt 13.0,
+/// 541 MB); a hostile file can ask for 32,000 times its size.
 class ExpansionBudget {
  public:
+  explicit ExpansionBudget(uint64_t file_size);
+
   /// False, and the image is marked, when the file has used up its bound.
   bool Take(Image& image);
 
  private:
+  uint64_t bound_;
   std::atomic<uint64_t> expanded_ = 0;
 };
 

@@ -149,7 +149,7 @@ void AddBareCubins(ByteView bytes, FileImages& file, unsigned threads, Expansion
 }  // namespace
 
 void ReadModules(ByteView bytes, FileImages& file, const std::vector<uint32_t>& modules) {
-  ExpansionBudget budget;
+  ExpansionBudget budget(bytes.size());
   for (const uint32_t index : modules) {
     const Module& module = file.modules[index];
     for (uint32_t i = 0; i < module.image_count; ++i) {
@@ -164,7 +164,7 @@ void ReadDeep(ByteView bytes, FileImages& file, unsigned threads) {
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return file.images[a].raw_size > file.images[b].raw_size; });
-  ExpansionBudget budget;
+  ExpansionBudget budget(bytes.size());
   ParallelFor(order.size(), threads,
               [&](size_t i) { ExpandAndCheck(bytes, budget, file.images[order[i]]); });
   const bool host = file.kind != FileKind::kCubin && file.kind != FileKind::kPtx &&

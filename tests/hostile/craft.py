@@ -117,6 +117,16 @@ def filled(raw):
     return frame(blocks + [block(RLE, left, b"\0", True)], raw)
 
 
+def sparse_cubin(size):
+    """A sound cubin with `size` zeros in it, and the zstd frame that it takes."""
+    raw = cubin(90, bytes(size))
+    blocks = [block(RAW, 64, raw[:64])]
+    for at in range(0, size, 128 << 10):
+        blocks.append(block(RLE, min(128 << 10, size - at), b"\0"))
+    tail = raw[64 + size:]
+    return frame(blocks + [block(RAW, len(tail), tail, True)], len(raw)), len(raw)
+
+
 def lz4_zeros(raw):
     """An LZ4 block of `raw` zeros: 255 to 1."""
     run, last = divmod(raw - 1 - 5 - 4 - 15, 255)
@@ -184,6 +194,10 @@ FILES = {
     "damaged-entries": lambda count: container(
         compressed(b"x", ZSTD, 8, kind=PTX) * int(count)),
     "zstd-bomb": lambda raw: container(compressed(zeros(int(raw)), ZSTD, int(raw))),
+    "sparse-images": lambda count, size: (lambda packed, raw: container(
+        compressed(packed, ZSTD, raw) * int(count)))(*sparse_cubin(int(size))),
+    "sparse-image": lambda size: (lambda packed, raw: container(compressed(packed, ZSTD, raw)))(
+        *sparse_cubin(int(size))),
     "lz4-bomb": lambda raw: container(compressed(lz4_zeros(int(raw)), LZ4, int(raw))),
     "claims-much": lambda raw: container(compressed(zeros(1000), ZSTD, int(raw))),
     "endless-lz4": lambda size: container(compressed(b"\x1f\0\x01\0" + b"\xff" * int(size), LZ4, 4096)),
