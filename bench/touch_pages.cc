@@ -1,6 +1,6 @@
-// The floor of anything that looks at a whole file through a mapping: reads one byte of every page of
-// the files named, and prints bytes and seconds. Listing can be below it, since it skips the pages
-// that hold the insides of images.
+// The floor of anything that looks at a whole file through a mapping: reads one byte of every page
+// of the files named, and prints bytes and seconds. Listing can be below it, since it skips the
+// pages that hold the insides of images.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::printf("{\"bytes\": %llu, \"seconds\": %.6f, \"sum\": %llu}\n",
-              static_cast<unsigned long long>(bytes), seconds, static_cast<unsigned long long>(sum));
+              static_cast<unsigned long long>(bytes), seconds,
+              static_cast<unsigned long long>(sum));
   return 0;
 }

@@ -43,9 +43,8 @@ Target TargetFor(const std::optional<Driver>& driver) {
 }
 
 const std::array<Target, 3>& Targets() {
-  static const std::array<Target, 3> targets = {TargetFor(std::nullopt),
-                                                TargetFor(*FindDriver("580.65.06")),
-                                                TargetFor(*FindDriver("525"))};
+  static const std::array<Target, 3> targets = {
+      TargetFor(std::nullopt), TargetFor(*FindDriver("580.65.06")), TargetFor(*FindDriver("525"))};
   return targets;
 }
 
