@@ -1,6 +1,6 @@
 # Include of every test in this folder. The program under test is $CUPROOF; each test has a fresh
-# folder, and each run of the program at most 20 seconds and 1 GB of memory. With sanitizers, which
-# are slow and large: HOSTILE_SLOW=1 HOSTILE_MEMORY_KB=12000000.
+# folder, and each run of the program at most 20 seconds of processor time and 1 GB of memory. With
+# sanitizers, which are slow and large: HOSTILE_SLOW=1 HOSTILE_MEMORY_KB=12000000.
 set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cuproof=$(readlink -f "${CUPROOF:-$here/../../build/release/cuproof}")
@@ -30,9 +30,13 @@ printable() { iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 && ! grep -qP '[^\P{C
 run() {
   local want=$1 rc=0
   shift
-  env time -f '%M %U %S' -o cost timeout -k 5 $patience "$cuproof" "$@" >out 2>err || rc=$?
-  [ $rc -ne 124 ] || fail "still running after $patience seconds: $*"
+  (
+    ulimit -t $patience
+    exec env time -f '%M %U %S' -o cost timeout -k 5 200 "$cuproof" "$@"
+  ) >out 2>err || rc=$?
+  case $rc in 124 | 137 | 152) fail "does not come to an end: $*" ;; esac
   case " $want " in *" $rc "*) ;; *) fail "exit $rc, expected $want: $*" ;; esac
+  [ $rc -eq 2 ] || [ -s out ] || [ -s "${!#}" ] || fail "nothing was said: $*"
   printable out && printable err || fail "not printable: $*"
   [ "$(tail -1 cost | cut -d' ' -f1)" -le "$memory_kb" ] || fail "$(tail -1 cost) KB: $*"
 }

@@ -5,5 +5,5 @@ for text in "$(printf '[%.0s' {1..60000})" "$(printf '{"backend":%.0s' {1..5000}
   '{"backend":{"type":1,"archs":{}}}' '{"backend":{"type":"cuda","archs":[[],{},1,null]}}' \
   $'{"backend":{"type":"cuda","archs":["\xff"]}}' $'{"backend":{"type":"cuda","archs":["\\u001b[2J"]}}'; do
   printf '%s' "$text" >metadata.json
-  for format in text json; do run '0 1' check lib.so --gpu sm_90 --format $format; done
+  for format in text json; do run 0 check lib.so --gpu sm_90 --format $format; done
 done
