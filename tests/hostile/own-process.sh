@@ -5,4 +5,5 @@ for _ in 1 2 3; do
   bash -c 'exec "$0" check "pid:$$"' "$cuproof" >out 2>err || rc=$?
   [ $rc -le 1 ] || fail "exit $rc"
   quiet
+  grep -q "files looked at" out || fail "expected its files"
 done
