@@ -49,7 +49,7 @@ class ByteView {
   }
 
   bool StartsWith(std::string_view prefix) const {
-    return prefix.size() <= size_ && std::memcmp(data_, prefix.data(), prefix.size()) == 0;
+    return Text().substr(0, prefix.size()) == prefix;
   }
 
   std::string_view Text() const { return {reinterpret_cast<const char*>(data_), size_}; }
