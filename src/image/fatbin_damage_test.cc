@@ -69,6 +69,17 @@ TEST(DamagedFatbin, ASecondEntryThatIsNoEntry) {
   ExpectDamageBehindTheFirst(Read(bytes), "the entry header says it has 0 bytes");
 }
 
+TEST(DamagedFatbin, AFirstEntryThatIsNoEntryInAContainerThatFits) {
+  for (const size_t size : {8u, 24u, 64u, 1000u}) {
+    ContainerLies lies;
+    lies.body_size = size;
+    const std::string bytes = "x" + build::Fatbin({}, lies) + std::string(size, '\0');
+    const auto container = ReadFatbin(ByteView(bytes), 1);
+    ASSERT_TRUE(container) << size;
+    EXPECT_TRUE(container->damage) << size;
+  }
+}
+
 TEST(DamagedFatbin, BytesBehindTheLastEntryThatAreNoEntry) {
   for (const uint64_t more : {1u, 8u, 63u}) {
     ContainerLies lies;

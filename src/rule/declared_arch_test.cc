@@ -38,6 +38,7 @@ TEST(DeclaredArch, ANameIsServedByItsNumberWithAnySuffixOrByLowerPtx) {
   EXPECT_THAT(Find("thor_sm101.so", {Sass({110, 0})}), IsEmpty());
   EXPECT_EQ(Find("flash_sm90.so", {Ptx({80, 'a'}, {8, 0})}).size(), 1u);
   EXPECT_EQ(Find("flash_sm89.so", {Sass({80, 0})}).size(), 1u);
+  EXPECT_EQ(Find("flash_sm80.so", {Ptx({90, 0}, {8, 0})}).size(), 1u);
 }
 
 TEST(DeclaredArch, OnlyWholeWordsAndRealArchitecturesCount) {

@@ -23,7 +23,7 @@ TEST(GpuDropped, IsAnErrorForANamedGpuAndANoteElse) {
   EXPECT_THAT(findings[0].message, HasSubstr("its last branch is r580"));
   EXPECT_THAT(findings[0].fix, HasSubstr("r580"));
   ASSERT_EQ(Find({}, "590").size(), 1u);
-  EXPECT_EQ(Find({}, "590")[0].severity, Severity::kNote);
+  EXPECT_EQ(Find({}, "590").at(0).severity, Severity::kNote);
 }
 
 TEST(GpuDropped, IsSilentForDriversThatServeIt) {

@@ -66,13 +66,13 @@ TEST(NoImage, OneFindingForAllGpusWithAFixForEach) {
 }
 
 TEST(NoImage, TheFixSaysWhichToolkitsCan) {
-  EXPECT_THAT(FindingsOf(RuleNoImage, {Sass({75, 0})}, {"V100"})[0].fix,
+  EXPECT_THAT(FindingsOf(RuleNoImage, {Sass({75, 0})}, {"V100"}).at(0).fix,
               HasSubstr("sm_70 up to CUDA 12.9"));
-  EXPECT_THAT(FindingsOf(RuleNoImage, {Sass({75, 0})}, {"B200"})[0].fix,
+  EXPECT_THAT(FindingsOf(RuleNoImage, {Sass({75, 0})}, {"B200"}).at(0).fix,
               HasSubstr("sm_100 from CUDA 12.8"));
   Report report = JudgedFiles({{"libx.so", Library({{75, 0}})}}, {"V100"});
   report.target.cuda = Version{13, 0};
-  EXPECT_THAT(Findings(RuleNoImage, report)[0].fix, HasSubstr("(not 13.0)"));
+  EXPECT_THAT(Findings(RuleNoImage, report).at(0).fix, HasSubstr("(not 13.0)"));
 }
 
 TEST(NoImage, HintsAtTheConfusionsOfBlackwell) {

@@ -337,6 +337,10 @@ TEST(FileVerdict, FloorsAreOfWhatRuns) {
                         Fatbin({Compressed(Sass({90, 0}, {12, 4}), Compression::kZstd)}), 12),
                     "sm_90"),
             "r550, zstd images");
+  EXPECT_EQ(FloorOf(build::SharedObject(
+                        Fatbin({Compressed(Ptx({80, 0}, {8, 0}), Compression::kZstd)}), 12),
+                    "sm_90"),
+            "r550, zstd images");
   // PTX that is not needed asks for nothing.
   EXPECT_EQ(
       FloorOf(build::SharedObject(Fatbin({Sass({90, 0}), Ptx({90, 0}, {9, 1})}), 13), "sm_90"),
