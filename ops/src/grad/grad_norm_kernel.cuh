@@ -1,0 +1,81 @@
+// Reads every chunk of a page once and leaves its sum of squares.
+#ifndef CUPROOF_OPS_GRAD_GRAD_NORM_KERNEL_CUH
+#define CUPROOF_OPS_GRAD_GRAD_NORM_KERNEL_CUH
+
+#include "grad/chunk_sum.cuh"
+#include "grad/page.h"
+
+namespace cuproof::ops {
+
+/// Lets the next kernel of the stream be set up while this one runs; that one waits for our results
+/// by itself (WaitForEarlierKernel).
+__device__ inline void AllowNextKernel() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+template <class T>
+__device__ inline LaneSquares<T> ReadChunk(const T* data, int32_t size) {
+  constexpr int kLoads = kNormPolicy.loads;
+  LaneSquares<T> lane;
+  const int32_t vectors = size / kWidth<T>;
+  int32_t lane_index = static_cast<int32_t>(threadIdx.x);
+  if constexpr (seeded::kLaunchShapeSum) lane_index = (lane_index + blockIdx.x) % kLanes;
+  if (IsVectorAligned(data)) {
+    const uint4* vector = AsVectors(data);
+    for (int32_t i = lane_index; i < vectors; i += kLoads * kLanes) {
+      uint4 loaded[kLoads];
+#pragma unroll
+      for (int l = 0; l < kLoads; ++l) {
+        const int32_t at = i + l * kLanes;
+        loaded[l] = at < vectors ? LoadStreaming(vector + at) : uint4{0, 0, 0, 0};
+      }
+#pragma unroll
+      for (int l = 0; l < kLoads; ++l) lane.AddVector(loaded[l]);
+    }
+  } else {
+#pragma unroll 4
+    for (int32_t i = lane_index; i < vectors; i += kLanes) {
+      lane.AddVector(LoadElements(data + static_cast<int64_t>(i) * kWidth<T>, kWidth<T>));
+    }
+  }
+  const int32_t rest = size - vectors * kWidth<T>;
+  if (rest != 0 && lane_index == vectors % kLanes) {
+    lane.AddVector(LoadElements(data + static_cast<int64_t>(vectors) * kWidth<T>, rest));
+  }
+  return lane;
+}
+
+template <class T>
+__device__ inline void NormChunk(const void* tensor, Span span, uint32_t chunk,
+                                 ChunkPartials partials, double (&shared)[kLanes / 32]) {
+  const T* data = static_cast<const T*>(tensor) + span.begin;
+  const int32_t size = static_cast<int32_t>(span.size);
+  FinishChunk(ReadChunk(data, size), data, span.begin, size, chunk, partials, shared);
+}
+
+template <int kCapacity>
+__global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
+    GradNormKernel(const __grid_constant__ Page<kCapacity> page, ChunkPartials partials) {
+  __shared__ double shared[2][kLanes / 32];
+  AllowNextKernel();
+  const uint32_t chunks = page.chunks();
+  int turn = 0;
+  for (uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, turn ^= 1) {
+    const int32_t t = page.tensor_of_chunk(chunk);
+    const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
+    const void* tensor = page.entry[t].address();
+    switch (page.entry[t].dtype()) {
+      case CUPROOF_OPS_F32: NormChunk<float>(tensor, span, chunk, partials, shared[turn]); break;
+      case CUPROOF_OPS_F16: NormChunk<__half>(tensor, span, chunk, partials, shared[turn]); break;
+      case CUPROOF_OPS_BF16:
+        NormChunk<__nv_bfloat16>(tensor, span, chunk, partials, shared[turn]);
+        break;
+    }
+  }
+}
+
+}  // namespace cuproof::ops
+
+#endif

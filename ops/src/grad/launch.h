@@ -1,0 +1,79 @@
+// Workspace layout and launches that the gradient operators share. For .cu files.
+#ifndef CUPROOF_OPS_GRAD_LAUNCH_H
+#define CUPROOF_OPS_GRAD_LAUNCH_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "grad/chunk_sum.cuh"
+#include "grad/finish_norm.h"
+#include "grad/grad_policy.h"
+#include "grad/page.h"
+#include "runtime/device.h"
+#include "runtime/prepare.h"
+#include "runtime/status.h"
+
+namespace cuproof::ops {
+
+inline constexpr size_t kSoFarBytes = 64;
+static_assert(sizeof(NormSoFar) <= kSoFarBytes);
+
+/// Pages of a norm's list, by length of the list. A small page costs less to launch.
+inline constexpr int kPageSmall = 16;
+inline constexpr int kPageMiddle = 256;
+inline constexpr int kPageLarge = 2032;
+static_assert(sizeof(Page<kPageLarge>) + sizeof(ChunkPartials) + sizeof(FinishParams) <=
+              kMaxParameterBytes);
+
+/// Chunks of the largest page, when pages hold `capacity` tensors.
+inline int64_t LargestPageChunks(const cuproof_ops_tensor_list& list, int capacity) {
+  int64_t largest = 0;
+  int64_t chunks = 0;
+  int64_t in_page = 0;
+  for (int64_t t = 0; t < list.count; ++t) {
+    const int64_t more = ChunkCount(list.elements[t]);
+    if (in_page == capacity || chunks + more > kMaxPageChunks) {
+      largest = std::max(largest, chunks);
+      chunks = 0;
+      in_page = 0;
+    }
+    chunks += more;
+    ++in_page;
+  }
+  return std::max(largest, chunks);
+}
+
+inline size_t NormWorkspaceBytes(int64_t chunks) {
+  return kSoFarBytes + static_cast<size_t>(chunks) * (sizeof(double) + sizeof(int64_t));
+}
+
+/// A workspace that is there, aligned and large enough.
+cuproof_ops_status CheckWorkspace(const void* workspace, size_t bytes, size_t needed);
+
+inline ChunkPartials PartialsIn(void* workspace, int64_t chunks) {
+  char* begin = static_cast<char*>(workspace) + kSoFarBytes;
+  return {reinterpret_cast<double*>(begin),
+          reinterpret_cast<int64_t*>(begin + static_cast<size_t>(chunks) * sizeof(double))};
+}
+
+/// CTAs for `chunks` chunks: one each, or as many as the policy or the caller allows.
+inline unsigned GridSize(uint32_t chunks, const WalkPolicy& policy, const Device& device,
+                         int32_t max_ctas) {
+  uint32_t ctas = chunks;
+  if (policy.ctas_per_sm > 0) {
+    ctas = std::min(ctas, static_cast<uint32_t>(policy.ctas_per_sm * device.multiprocessors));
+  }
+  if (max_ctas > 0) ctas = std::min(ctas, static_cast<uint32_t>(max_ctas));
+  return ctas;
+}
+
+/// Launches the kernel that ends the norm of `page`; it may be set up while the one before runs.
+template <class AnyPage>
+cuproof_ops_status LaunchFinishNorm(const AnyPage& page, ChunkPartials partials,
+                                    const FinishParams& params, const Device& device,
+                                    cudaStream_t stream);
+
+}  // namespace cuproof::ops
+
+#endif
