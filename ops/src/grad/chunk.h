@@ -16,8 +16,8 @@
 namespace cuproof::ops {
 
 /// A chunk is the work of one CTA at a time, and the unit in which sums are defined: it depends on
-/// the size of its tensor and on nothing else. Small chunks spread a list over the GPU; a huge tensor
-/// has larger ones, so that its partial sums stay few.
+/// the size of its tensor and on nothing else. Small chunks spread a list over the GPU; a huge
+/// tensor has larger ones, so that its partial sums stay few.
 inline constexpr int kSmallChunkShift = 15;
 inline constexpr int kLargeChunkShift = 17;
 inline constexpr int64_t kLargeTensor = int64_t{1} << 26;

@@ -1,24 +1,19 @@
 // Sum of squares of one chunk: fp32 in lanes where that is right, fp64 where it is not.
 //
 // The fast path looks for no Inf and no NaN. It need not: squares are never negative, so a bad
-// element makes the sum Inf or NaN and nothing takes that away again. Only a chunk whose sum is bad,
-// or too small to trust, is read a second time, element by element.
+// element makes the sum Inf or NaN and nothing takes that away again. Only a chunk whose sum is
+// bad, or too small to trust, is read a second time, element by element.
 #ifndef CUPROOF_OPS_GRAD_CHUNK_SUM_CUH
 #define CUPROOF_OPS_GRAD_CHUNK_SUM_CUH
 
 #include <cstdint>
 
 #include "grad/block_sum.cuh"
+#include "grad/finish_norm.h"
 #include "grad/grad_policy.h"
 #include "grad/vector.cuh"
 
 namespace cuproof::ops {
-
-/// What is kept of a chunk: the sum, and the first bad element of the tensor where it is not finite.
-struct ChunkPartials {
-  double* sum;   // [chunks]
-  int64_t* bad;  // [chunks], written only where sum is bad
-};
 
 /// Squares of one lane.
 template <class T>
@@ -58,11 +53,11 @@ struct LaneSquares {
 /// Below it the squares of the chunk may have been denormal.
 inline constexpr double kSmallestTrusted = 0x1p-100;
 
-/// The second reading: fp64, and every element looked at. Out of line, so that it costs the fast path
-/// no registers.
+/// The second reading: fp64, and every element looked at. Out of line, so that it costs the fast
+/// path no registers.
 template <class T>
-__device__ __noinline__ void SumAgain(const T* data, int64_t begin, int32_t size, uint32_t chunk,
-                                      ChunkPartials partials) {
+__device__ __noinline__ void SumAgain(const T* data, int64_t begin, int32_t size, double* out_sum,
+                                      int64_t* out_bad) {
   __shared__ double sums[kLanes / 32];
   __shared__ int64_t first[kLanes / 32];
   double sum = 0;
@@ -79,8 +74,8 @@ __device__ __noinline__ void SumAgain(const T* data, int64_t begin, int32_t size
   const double total = SumOfBlock<kLanes>(sum, false, sums).sum;
   const int64_t index = MinOfBlock<kLanes>(bad, first);
   if (threadIdx.x == 0) {
-    partials.sum[chunk] = total;
-    if (index != INT64_MAX) partials.bad[chunk] = index;
+    *out_sum = total;
+    if (index != INT64_MAX) *out_bad = index;
   }
   __syncthreads();
 }
@@ -89,14 +84,14 @@ __device__ __noinline__ void SumAgain(const T* data, int64_t begin, int32_t size
 /// tensor; all threads of the CTA call it.
 template <class T>
 __device__ inline void FinishChunk(const LaneSquares<T>& lane, const T* data, int64_t begin,
-                                   int32_t size, uint32_t chunk, ChunkPartials partials,
+                                   int32_t size, uint32_t chunk, const PageSums& page,
                                    double (&shared)[kLanes / 32]) {
   const BlockSum block = SumOfBlock<kLanes>(lane.Total(), lane.AnyNonZero(), shared);
   const bool trusted = !IsBad(block.sum) && (block.sum >= kSmallestTrusted || !block.any);
   if (trusted) {
-    if (threadIdx.x == 0) partials.sum[chunk] = block.sum;
+    if (threadIdx.x == 0) page.sum[chunk] = block.sum;
   } else {
-    SumAgain(data, begin, size, chunk, partials);
+    SumAgain(data, begin, size, page.sum + chunk, page.bad + chunk);
   }
 }
 

@@ -1,41 +1,36 @@
 #include "grad/finish_norm_kernel.cuh"
-#include "grad/grad_accumulate.h"
-#include "grad/launch.h"
+#include "runtime/prepare.h"
 
 namespace cuproof::ops {
+namespace {
 
-template <class AnyPage>
-cuproof_ops_status LaunchFinishNorm(const AnyPage& page, ChunkPartials partials,
-                                    const FinishParams& params, const Device& device,
+// A page of few chunks is summed by a small CTA, which starts sooner; one of many by a large one,
+// which reads more at a time. The bits are the same.
+constexpr int kFewThreads = 256;
+constexpr uint32_t kFewChunks = 4096;
+constexpr int kFewTensors = 64;
+constexpr int kManyThreads = 1024;
+static_assert(kFewThreads >= kTotalLanes);
+
+constexpr auto* kFewKernel = FinishNormKernel<kFewThreads, kFewTensors, kFewChunks>;
+constexpr auto* kManyKernel = FinishNormKernel<kManyThreads, kPageLarge, 0>;
+
+}  // namespace
+
+cuproof_ops_status LaunchFinishNorm(const FinishParams& params, uint32_t largest,
                                     cudaStream_t stream) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(1);
-  config.blockDim = dim3(kFinishThreads);
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = device.dependent_launch() ? 1 : 0;
-  return CheckCuda(
-      cudaLaunchKernelEx(&config, FinishNormKernel<AnyPage>, page, partials, params),
-      "cudaLaunchKernelEx(FinishNormKernel)");
+  if constexpr (seeded::kWrongStream) stream = cudaStreamLegacy;
+  if (params.chunks <= kFewChunks && params.count <= kFewTensors && largest <= kWarpChunks) {
+    kFewKernel<<<1, kFewThreads, 0, stream>>>(params);
+  } else {
+    kManyKernel<<<1, kManyThreads, 0, stream>>>(params);
+  }
+  return CheckCuda(cudaPeekAtLastError(), "launch of FinishNormKernel");
 }
 
-#define CUPROOF_OPS_INSTANTIATE(capacity)                                               \
-  template cuproof_ops_status LaunchFinishNorm(const Page<capacity>&, ChunkPartials,    \
-                                               const FinishParams&, const Device&, cudaStream_t)
-CUPROOF_OPS_INSTANTIATE(kPageSmall);
-CUPROOF_OPS_INSTANTIATE(kPageMiddle);
-CUPROOF_OPS_INSTANTIATE(kPagePairs);
-CUPROOF_OPS_INSTANTIATE(kPageLarge);
-#undef CUPROOF_OPS_INSTANTIATE
-
 cuproof_ops_status PrepareFinishNorm() {
-  CUPROOF_OPS_TRY(LoadKernel(FinishNormKernel<Page<kPageSmall>>));
-  CUPROOF_OPS_TRY(LoadKernel(FinishNormKernel<Page<kPageMiddle>>));
-  CUPROOF_OPS_TRY(LoadKernel(FinishNormKernel<Page<kPagePairs>>));
-  return LoadKernel(FinishNormKernel<Page<kPageLarge>>);
+  CUPROOF_OPS_TRY(LoadKernel(kFewKernel));
+  return LoadKernel(kManyKernel);
 }
 
 }  // namespace cuproof::ops

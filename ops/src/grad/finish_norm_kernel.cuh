@@ -2,55 +2,51 @@
 #ifndef CUPROOF_OPS_GRAD_FINISH_NORM_KERNEL_CUH
 #define CUPROOF_OPS_GRAD_FINISH_NORM_KERNEL_CUH
 
-#include <cuda_fp16.h>
-
 #include <cstdint>
 
 #include "cuproof/ops/grad_norm.h"
 #include "cuproof/ops/nonfinite_guard.h"
 #include "grad/block_sum.cuh"
-#include "grad/chunk_sum.cuh"
 #include "grad/finish_norm.h"
-#include "grad/grad_policy.h"
+#include "grad/launch.h"
 #include "grad/page.h"
+#include "grad/vector.cuh"
 
 namespace cuproof::ops {
 
-/// Waits until the kernel before has ended and its writes are seen (programmatic dependent launch).
-__device__ inline void WaitForEarlierKernel() {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (!seeded::kMissingFence) cudaGridDependencySynchronize();
-#endif
-}
-
-/// Sum of `count` partial sums, taken by kLanes neighbouring lanes; every one of them gets it.
-/// The order depends on `count` alone, since `count` also decides kLanes.
-template <int kLanes>
-__device__ inline double SumOfChunks(const double* sum, uint32_t count, uint32_t lane) {
-  double mine = 0;
-#pragma unroll 8
-  for (uint32_t c = lane; c < count; c += kLanes) mine += sum[c];
-  return WarpSum<kLanes>(mine);
-}
-
-// Tensors by number of chunks: one thread, 8 lanes, a warp, or the whole CTA for each.
+// Tensors by number of chunks: one thread, 8 lanes, a warp, or 1,024 threads for each.
 inline constexpr uint32_t kThreadChunks = 4;
 inline constexpr uint32_t kEightChunks = 64;
 inline constexpr uint32_t kWarpChunks = 2048;
 
-/// A tensor's element as a record has it.
-template <class AnyPage>
-__device__ inline uint32_t ElementBits(const AnyPage& page, int32_t tensor, int64_t index) {
-  const void* data = page.entry[tensor].address();
-  if (page.entry[tensor].dtype() == CUPROOF_OPS_F32) {
-    return static_cast<const uint32_t*>(data)[index];
-  }
-  return static_cast<const uint16_t*>(data)[index];
+/// Lanes that sum the tensors of a page, however many threads there are.
+inline constexpr int kTotalLanes = 256;
+
+/// Sum of `count` partial sums, taken by kLanesEach neighbouring lanes; every one of them gets it.
+/// The order depends on `count` alone, since `count` also decides kLanesEach.
+template <int kLanesEach>
+__device__ inline double SumOfChunks(const double* sum, uint32_t count, uint32_t lane) {
+  double mine = 0;
+#pragma unroll 16
+  for (uint32_t c = lane; c < count; c += kLanesEach) mine += sum[c];
+  return WarpSum<kLanesEach>(mine);
 }
 
-__device__ inline void WriteOutputs(const FinishParams& params, double sum, double scale) {
-  const cuproof_ops_norm_outputs& out = params.out;
-  const float norm = static_cast<float>(sqrt(sum) / scale);
+/// A tensor's element as a record has it.
+__device__ inline uint32_t ElementBits(const PageEntry& entry, int64_t index) {
+  if (entry.dtype() == CUPROOF_OPS_F32) {
+    return static_cast<const uint32_t*>(entry.address())[index];
+  }
+  return static_cast<const uint16_t*>(entry.address())[index];
+}
+
+__device__ inline float Norm(double sum, double scale) {
+  return static_cast<float>(scale == 1 ? sqrt(sum) : sqrt(sum) / scale);
+}
+
+__device__ inline void WriteOutputs(const cuproof_ops_norm_outputs& out, double sum, double scale) {
+  if (out.total_norm == nullptr && out.factor == nullptr && out.grad_scale == nullptr) return;
+  const float norm = Norm(sum, scale);
   if (out.total_norm != nullptr) *out.total_norm = norm;
   float clip = 1;
   if (out.max_norm > 0) {
@@ -66,134 +62,177 @@ __device__ inline void WriteOutputs(const FinishParams& params, double sum, doub
   }
 }
 
-__device__ inline void WriteRecord(const FinishParams& params,
-                                   const cuproof_ops_bad_element& bad) {
-  auto* ring = static_cast<cuproof_ops_guard_ring*>(params.ring);
-  if (ring == nullptr) return;
-  if (bad.tensor >= 0) {
-    // Guards of several streams may share a ring, so a slot is claimed.
-    auto* written = reinterpret_cast<unsigned long long*>(&ring->written);
-    unsigned long long slot = *static_cast<volatile unsigned long long*>(written);
-    bool claimed = false;
-    while (!claimed && slot - ring->read < ring->capacity) {
-      const unsigned long long seen = atomicCAS(written, slot, slot + 1);
-      claimed = seen == slot;
-      if (!claimed) slot = seen;
-    }
-    if (claimed) {
+/// Appends a record, if there is room. Guards of several streams may share a ring, so a slot is
+/// claimed.
+__device__ inline void AppendRecord(cuproof_ops_guard_ring* ring, uint16_t site,
+                                    const cuproof_ops_bad_element& bad) {
+  using Counter = unsigned long long;
+  auto* written = reinterpret_cast<Counter*>(&ring->written);
+  Counter slot = *static_cast<volatile Counter*>(written);
+  while (slot - ring->read < ring->capacity) {
+    const Counter seen = atomicCAS(written, slot, slot + 1);
+    if (seen == slot) {
       auto* records = reinterpret_cast<cuproof_ops_guard_record*>(ring + 1);
-      records[slot % ring->capacity] = {ring->step,
-                                        bad.tensor,
-                                        bad.index,
-                                        bad.bits,
-                                        static_cast<uint16_t>(bad.dtype),
-                                        params.site};
-    } else {
-      atomicAdd(reinterpret_cast<unsigned long long*>(&ring->dropped), 1ull);
+      records[slot % ring->capacity] = {
+          ring->step, bad.tensor, bad.index, bad.bits, static_cast<uint16_t>(bad.dtype), site};
+      return;
     }
+    slot = seen;
   }
-  if (params.advance_step != 0) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(&ring->step), 1ull);
-  }
+  atomicAdd(reinterpret_cast<Counter*>(&ring->dropped), Counter{1});
 }
 
-template <class AnyPage>
-__global__ void __launch_bounds__(kFinishThreads, 1)
-    FinishNormKernel(const __grid_constant__ AnyPage page, ChunkPartials partials,
-                     FinishParams params) {
-  constexpr int kWarps = kFinishThreads / 32;
-  __shared__ double tensor_sum[AnyPage::capacity];
-  __shared__ uint16_t queue[3][AnyPage::capacity];
-  __shared__ uint32_t queued[3];
-  __shared__ double shared_sum[kWarps];
-  __shared__ int64_t shared_min[2][kWarps];
+/// What one CTA works on. The sums of a small page are copied here first: all loads at once, where
+/// one after the other they would be most of the time.
+template <int kTensors, int kStaged>
+struct FinishShared {
+  double tensor_sum[kTensors];
+  double staged[kStaged > 0 ? kStaged : 1];
+  uint32_t first_chunk[kTensors + 1];
+  uint16_t queue[3][kTensors];
+  uint32_t queued[3];
+
+  __device__ uint32_t chunks_of(int32_t tensor) const {
+    return first_chunk[tensor + 1] - first_chunk[tensor];
+  }
+};
+
+/// Copies the page into shared memory. Returns where its sums are to be read.
+template <int kThreads, int kTensors, int kStaged>
+__device__ inline const double* Stage(const FinishParams& params,
+                                      FinishShared<kTensors, kStaged>& shared) {
+  const int32_t thread = static_cast<int32_t>(threadIdx.x);
+  if (thread < 3) shared.queued[thread] = 0;
+  // Nobody has written a page without chunks.
+  for (int32_t t = thread; t <= params.count; t += kThreads) {
+    shared.first_chunk[t] = params.chunks == 0 ? 0 : params.page.entry[t].first_chunk;
+  }
+#pragma unroll
+  for (int i = 0; i < kStaged / kThreads; ++i) {
+    const uint32_t c = threadIdx.x + i * kThreads;
+    if (c < params.chunks) shared.staged[c] = params.page.sum[c];
+  }
+  __syncthreads();
+  return kStaged > 0 ? shared.staged : params.page.sum;
+}
+
+/// The sum of every tensor of the page, in shared.tensor_sum.
+template <int kThreads, int kTensors, int kStaged>
+__device__ inline void SumTensors(const double* sums, int32_t count,
+                                  FinishShared<kTensors, kStaged>& shared) {
   const uint32_t thread = threadIdx.x;
   const uint32_t lane = thread % 32;
-  if (thread < 3) queued[thread] = 0;
-  __syncthreads();
-  WaitForEarlierKernel();
-
-  for (int32_t t = static_cast<int32_t>(thread); t < page.count; t += kFinishThreads) {
-    const uint32_t chunks = page.chunks_of(t);
+  for (int32_t t = static_cast<int32_t>(thread); t < count; t += kThreads) {
+    const uint32_t first = shared.first_chunk[t];
+    const uint32_t chunks = shared.chunks_of(t);
     if (chunks <= kThreadChunks) {
       double sum = 0;
-      for (uint32_t c = 0; c < chunks; ++c) sum += partials.sum[page.first_chunk(t) + c];
-      tensor_sum[t] = sum;
+      for (uint32_t c = 0; c < chunks; ++c) sum += sums[first + c];
+      shared.tensor_sum[t] = sum;
     } else {
       const int which = chunks <= kEightChunks ? 0 : chunks <= kWarpChunks ? 1 : 2;
       // Their order is a matter of chance, and does not matter: each tensor's sum is its own.
-      queue[which][atomicAdd(&queued[which], 1u)] = static_cast<uint16_t>(t);
+      shared.queue[which][atomicAdd(&shared.queued[which], 1u)] = static_cast<uint16_t>(t);
     }
   }
   __syncthreads();
-  for (uint32_t first = 0; first < queued[0]; first += kFinishThreads / 8) {
-    const uint32_t i = first + thread / 8;
-    const bool mine = i < queued[0];
-    const int32_t t = mine ? queue[0][i] : 0;
-    const double sum = SumOfChunks<8>(partials.sum + page.first_chunk(t),
-                                      mine ? page.chunks_of(t) : 0, lane % 8);
-    if (mine && lane % 8 == 0) tensor_sum[t] = sum;
+  for (uint32_t begin = 0; begin < shared.queued[0]; begin += kThreads / 8) {
+    const uint32_t i = begin + thread / 8;
+    const bool mine = i < shared.queued[0];
+    const int32_t t = mine ? shared.queue[0][i] : 0;
+    const uint32_t chunks = mine ? shared.chunks_of(t) : 0;
+    const double sum = SumOfChunks<8>(sums + shared.first_chunk[t], chunks, lane % 8);
+    if (mine && lane % 8 == 0) shared.tensor_sum[t] = sum;
   }
-  for (uint32_t i = thread / 32; i < queued[1]; i += kWarps) {
-    const int32_t t = queue[1][i];
-    const double sum =
-        SumOfChunks<32>(partials.sum + page.first_chunk(t), page.chunks_of(t), lane);
-    if (lane == 0) tensor_sum[t] = sum;
+  for (uint32_t i = thread / 32; i < shared.queued[1]; i += kThreads / 32) {
+    const int32_t t = shared.queue[1][i];
+    const double sum = SumOfChunks<32>(sums + shared.first_chunk[t], shared.chunks_of(t), lane);
+    if (lane == 0) shared.tensor_sum[t] = sum;
   }
-  for (uint32_t i = 0; i < queued[2]; ++i) {
-    const int32_t t = queue[2][i];
-    const double* sum = partials.sum + page.first_chunk(t);
-    const uint32_t chunks = page.chunks_of(t);
-    double mine = 0;
-#pragma unroll 8
-    for (uint32_t c = thread; c < chunks; c += kFinishThreads) mine += sum[c];
-    const double total = SumOfBlock<kFinishThreads>(mine, false, shared_sum).sum;
-    if (thread == 0) tensor_sum[t] = total;
-    __syncthreads();
+  if constexpr (kThreads == 1024) {
+    __shared__ double shared_sum[kThreads / 32];
+    for (uint32_t i = 0; i < shared.queued[2]; ++i) {
+      const int32_t t = shared.queue[2][i];
+      const double* sum = sums + shared.first_chunk[t];
+      const uint32_t chunks = shared.chunks_of(t);
+      double mine = 0;
+#pragma unroll 16
+      for (uint32_t c = thread; c < chunks; c += kThreads) mine += sum[c];
+      const double total = SumOfBlock<kThreads>(mine, false, shared_sum).sum;
+      if (thread == 0) shared.tensor_sum[t] = total;
+      __syncthreads();
+    }
   }
   __syncthreads();
+}
 
+/// The first chunk of a tensor whose sum is bad; every thread gets it.
+template <int kThreads>
+__device__ inline uint32_t FirstBadChunk(const PageSums& page, int32_t tensor) {
+  __shared__ int64_t shared_min[kThreads / 32];
+  const uint32_t end = page.entry[tensor + 1].first_chunk;
+  int64_t bad = INT64_MAX;
+  for (uint32_t c = page.entry[tensor].first_chunk + threadIdx.x; c < end; c += kThreads) {
+    if (IsBad(page.sum[c]) && c < bad) bad = c;
+  }
+  return static_cast<uint32_t>(MinOfBlock<kThreads>(bad, shared_min));
+}
+
+/// For pages of at most kTensors tensors and, if that is not 0, kStaged chunks.
+template <int kThreads, int kTensors, int kStaged>
+__global__ void __launch_bounds__(kThreads, 1)
+    FinishNormKernel(const __grid_constant__ FinishParams params) {
+  __shared__ FinishShared<kTensors, kStaged> shared;
+  __shared__ double shared_sum[kThreads / 32];
+  __shared__ int64_t shared_min[kThreads / 32];
+  const PageSums& page = params.page;
+  const int32_t thread = static_cast<int32_t>(threadIdx.x);
   const double scale = params.out.loss_scale != nullptr ? *params.out.loss_scale : 1.0;
+  const double* sums = Stage<kThreads>(params, shared);
+  SumTensors<kThreads>(sums, params.count, shared);
+
   double mine = 0;
   int64_t bad_tensor = INT64_MAX;
-  for (int32_t t = static_cast<int32_t>(thread); t < page.count; t += kFinishThreads) {
-    const double sum = tensor_sum[t];
-    mine += sum;
-    if (IsBad(sum) && t < bad_tensor) bad_tensor = t;
-    if (params.out.tensor_norms != nullptr) {
-      params.out.tensor_norms[page.first_tensor + t] = static_cast<float>(sqrt(sum) / scale);
+  if (thread < kTotalLanes) {
+    for (int32_t t = thread; t < params.count; t += kTotalLanes) {
+      mine += shared.tensor_sum[t];
+      if (IsBad(shared.tensor_sum[t]) && t < bad_tensor) bad_tensor = t;
     }
   }
-  const double page_sum = SumOfBlock<kFinishThreads>(mine, false, shared_sum).sum;
-  bad_tensor = MinOfBlock<kFinishThreads>(bad_tensor, shared_min[0]);
-
-  int64_t bad_chunk = INT64_MAX;
-  if (bad_tensor != INT64_MAX) {
-    const int32_t t = static_cast<int32_t>(bad_tensor);
-    const uint32_t end = page.first_chunk(t) + page.chunks_of(t);
-    for (uint32_t c = page.first_chunk(t) + thread; c < end; c += kFinishThreads) {
-      if (IsBad(partials.sum[c]) && c < bad_chunk) bad_chunk = c;
+  if (params.out.tensor_norms != nullptr) {
+    for (int32_t t = thread; t < params.count; t += kThreads) {
+      params.out.tensor_norms[params.first_tensor + t] = Norm(shared.tensor_sum[t], scale);
     }
-    bad_chunk = MinOfBlock<kFinishThreads>(bad_chunk, shared_min[1]);
+  }
+  const double page_sum = SumOfBlock<kThreads>(mine, false, shared_sum).sum;
+  cuproof_ops_bad_element bad{-1, -1, 0, 0};
+  if (IsBad(page_sum)) {
+    bad_tensor = MinOfBlock<kThreads>(bad_tensor, shared_min);
+    const PageEntry& entry = page.entry[bad_tensor];
+    const int64_t index = page.bad[FirstBadChunk<kThreads>(page, static_cast<int32_t>(bad_tensor))];
+    bad = {params.first_tensor + bad_tensor, index, ElementBits(entry, index),
+           static_cast<uint32_t>(entry.dtype())};
   }
   if (thread != 0) return;
 
-  NormSoFar so_far = params.first_page ? NormSoFar{0, {-1, -1, 0, 0}} : *params.so_far;
-  so_far.sum += page_sum;
-  if (bad_chunk != INT64_MAX && so_far.bad.tensor < 0) {
-    const int32_t t = static_cast<int32_t>(bad_tensor);
-    const int64_t index = partials.bad[bad_chunk];
-    so_far.bad = {page.first_tensor + bad_tensor, index, ElementBits(page, t, index),
-                  static_cast<uint32_t>(page.entry[t].dtype())};
+  double sum = page_sum;
+  if (!params.first_page) {
+    sum = params.so_far->sum + page_sum;
+    if (params.so_far->bad.tensor >= 0) bad = params.so_far->bad;
   }
   if (!params.last_page) {
-    *params.so_far = so_far;
+    *params.so_far = {sum, bad};
     return;
   }
-  WriteOutputs(params, so_far.sum, scale);
-  if (params.out.found_inf != nullptr) *params.out.found_inf = so_far.bad.tensor >= 0 ? 1 : 0;
-  if (params.out.first_bad != nullptr) *params.out.first_bad = so_far.bad;
-  WriteRecord(params, so_far.bad);
+  if (params.out.found_inf != nullptr) *params.out.found_inf = bad.tensor >= 0 ? 1 : 0;
+  if (params.out.first_bad != nullptr) *params.out.first_bad = bad;
+  WriteOutputs(params.out, sum, scale);
+  auto* ring = static_cast<cuproof_ops_guard_ring*>(params.ring);
+  if (ring == nullptr) return;
+  if (bad.tensor >= 0) AppendRecord(ring, params.site, bad);
+  if (params.advance_step != 0) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(&ring->step), 1ull);
+  }
 }
 
 }  // namespace cuproof::ops

@@ -1,7 +1,6 @@
 // accumulator (fp32) += gradient, and the norm of the accumulators.
-#include "grad/grad_accumulate.h"
-
 #include "cuproof/ops/grad_accumulate.h"
+#include "grad/grad_accumulate.h"
 #include "grad/grad_norm_kernel.cuh"
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
@@ -9,11 +8,11 @@
 namespace cuproof::ops {
 namespace {
 
-static_assert(sizeof(PagePair<kPagePairs>) + sizeof(ChunkPartials) + sizeof(int32_t) <=
+static_assert(sizeof(PagePair<kPagePairs>) + sizeof(PageSums) + sizeof(int32_t) <=
               kMaxParameterBytes);
 
-/// Four elements, the width of the accumulator's vector: its lanes are those of its own norm, so that
-/// a norm taken of the accumulators later has the same bits.
+/// Four elements, the width of the accumulator's vector: its lanes are those of its own norm, so
+/// that a norm taken of the accumulators later has the same bits.
 constexpr int kQuad = kWidth<float>;
 
 template <class T>
@@ -103,7 +102,7 @@ __device__ inline void AddQuads(const Source<T>& source, int32_t first, LaneSqua
 
 template <class T>
 __device__ inline void AccumulateChunk(const void* tensor, float* accumulators, Span span,
-                                       uint32_t chunk, int32_t overwrite, ChunkPartials partials,
+                                       uint32_t chunk, int32_t overwrite, PageSums sums,
                                        double (&shared)[kLanes / 32]) {
   const T* gradient = static_cast<const T*>(tensor) + span.begin;
   float* accumulator = accumulators + span.begin;
@@ -116,14 +115,13 @@ __device__ inline void AccumulateChunk(const void* tensor, float* accumulators, 
        quad += kLanes * kAccumulatePolicy.loads) {
     AddQuads(source, quad, lane);
   }
-  FinishChunk(lane, accumulator, span.begin, size, chunk, partials, shared);
+  FinishChunk(lane, accumulator, span.begin, size, chunk, sums, shared);
 }
 
 __global__ void __launch_bounds__(kAccumulatePolicy.threads, kAccumulatePolicy.min_ctas)
     GradAccumulateKernel(const __grid_constant__ PagePair<kPagePairs> page, int32_t overwrite,
-                         ChunkPartials partials) {
+                         PageSums sums) {
   __shared__ double shared[2][kLanes / 32];
-  AllowNextKernel();
   const uint32_t chunks = page.chunks();
   int turn = 0;
   for (uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, turn ^= 1) {
@@ -131,35 +129,26 @@ __global__ void __launch_bounds__(kAccumulatePolicy.threads, kAccumulatePolicy.m
     const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
     const void* tensor = page.entry[t].address();
     float* second = page.second[t];
+    PublishEntries(page, t, chunk, sums.entry);
     switch (page.entry[t].dtype()) {
       case CUPROOF_OPS_F32:
-        AccumulateChunk<float>(tensor, second, span, chunk, overwrite, partials, shared[turn]);
+        AccumulateChunk<float>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
         break;
       case CUPROOF_OPS_F16:
-        AccumulateChunk<__half>(tensor, second, span, chunk, overwrite, partials, shared[turn]);
+        AccumulateChunk<__half>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
         break;
       case CUPROOF_OPS_BF16:
-        AccumulateChunk<__nv_bfloat16>(tensor, second, span, chunk, overwrite, partials,
-                                       shared[turn]);
+        AccumulateChunk<__nv_bfloat16>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
         break;
     }
-  }
-}
-
-/// The page of the accumulators alone: their norm is ended as any other.
-void FillAccumulatorPage(const PagePair<kPagePairs>& pairs, Page<kPagePairs>* page) {
-  *page = pairs;
-  for (int32_t t = 0; t < pairs.count; ++t) {
-    page->entry[t].type_and_address =
-        reinterpret_cast<uint64_t>(pairs.second[t]) |
-        (pairs.entry[t].type_and_address & uint64_t{1} << kLargeChunkBit);
   }
 }
 
 cuproof_ops_status CheckAccumulators(const cuproof_ops_grad_accumulate_params& params) {
   const int64_t count = params.grads.count;
   if (count != 0 && params.accumulators == nullptr) {
-    return Fail(CUPROOF_OPS_INVALID_ARGUMENT, "accumulators: expected a host array of %lld, got null",
+    return Fail(CUPROOF_OPS_INVALID_ARGUMENT,
+                "accumulators: expected a host array of %lld, got null",
                 static_cast<long long>(count));
   }
   for (int64_t t = 0; t < count; ++t) {
@@ -188,7 +177,7 @@ cuproof_ops_status cuproof_ops_grad_accumulate_workspace(const cuproof_ops_tenso
   if (bytes == nullptr) {
     return ops::Fail(CUPROOF_OPS_INVALID_ARGUMENT, "bytes: expected a host pointer, got null");
   }
-  *bytes = ops::NormWorkspaceBytes(ops::LargestPageChunks(*grads, ops::kPagePairs));
+  *bytes = ops::WorkspaceFor(*grads, ops::kPagePairs).bytes();
   return ops::Succeed();
 }
 
@@ -200,20 +189,19 @@ cuproof_ops_status cuproof_ops_grad_accumulate(const cuproof_ops_grad_accumulate
   }
   const cuproof_ops_tensor_list& list = params->grads;
   CUPROOF_OPS_TRY(ops::CheckTensorList(&list, "grads"));
+  CUPROOF_OPS_TRY(ops::CheckMaxCtas(params->max_ctas));
   CUPROOF_OPS_TRY(ops::CheckAccumulators(*params));
   CUPROOF_OPS_TRY(ops::CheckNormOutputs(params->out));
-  const int64_t chunks = ops::LargestPageChunks(list, ops::kPagePairs);
-  CUPROOF_OPS_TRY(
-      ops::CheckWorkspace(workspace, workspace_bytes, ops::NormWorkspaceBytes(chunks)));
+  const ops::NormWorkspace layout = ops::WorkspaceFor(list, ops::kPagePairs);
+  CUPROOF_OPS_TRY(ops::CheckWorkspace(workspace, workspace_bytes, layout.bytes()));
   ops::Device device;
   CUPROOF_OPS_TRY(ops::CurrentDevice(&device));
-  const ops::ChunkPartials partials = ops::PartialsIn(workspace, chunks);
   ops::FinishParams finish{};
   finish.out = params->out;
   finish.so_far = static_cast<ops::NormSoFar*>(workspace);
+  finish.page = layout.In(workspace);
 
   ops::PagePair<ops::kPagePairs> page;
-  ops::Page<ops::kPagePairs> accumulators;
   int64_t next = 0;
   do {
     finish.first_page = next == 0;
@@ -225,11 +213,11 @@ cuproof_ops_status cuproof_ops_grad_accumulate(const cuproof_ops_grad_accumulate
       ops::GradAccumulateKernel<<<ops::GridSize(page.chunks(), ops::kAccumulatePolicy, device,
                                                 params->max_ctas),
                                   ops::kAccumulatePolicy.threads, 0, stream>>>(
-          page, params->overwrite, partials);
+          page, params->overwrite, finish.page);
       CUPROOF_OPS_CUDA_TRY(cudaPeekAtLastError());
     }
-    ops::FillAccumulatorPage(page, &accumulators);
-    CUPROOF_OPS_TRY(ops::LaunchFinishNorm(accumulators, partials, finish, device, stream));
+    CUPROOF_OPS_TRY(ops::LaunchFinishNorm(ops::FinishOfPage(finish, page),
+                                          ops::LargestTensorChunks(page), stream));
   } while (next < list.count);
   return ops::Succeed();
 }

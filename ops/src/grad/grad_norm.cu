@@ -1,6 +1,5 @@
-#include "grad/grad_norm.h"
-
 #include "cuproof/ops/grad_norm.h"
+#include "grad/grad_norm.h"
 #include "grad/grad_norm_kernel.cuh"
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
@@ -10,8 +9,7 @@ namespace {
 
 template <int kCapacity>
 cuproof_ops_status NormOfPages(const cuproof_ops_tensor_list& list, FinishParams finish,
-                               int32_t max_ctas, ChunkPartials partials, const Device& device,
-                               cudaStream_t stream) {
+                               int32_t max_ctas, const Device& device, cudaStream_t stream) {
   // On the stack for the small ones; the large one is 32 KB, which a thread's stack has room for.
   Page<kCapacity> page;
   int64_t next = 0;
@@ -30,12 +28,12 @@ cuproof_ops_status NormOfPages(const cuproof_ops_tensor_list& list, FinishParams
     }
     finish.last_page = next == list.count;
     if (page.chunks() > 0) {
-      GradNormKernel<kCapacity>
-          <<<GridSize(page.chunks(), kNormPolicy, device, max_ctas), kNormPolicy.threads, 0,
-             stream>>>(page, partials);
+      GradNormKernel<kCapacity><<<GridSize(page.chunks(), kNormPolicy, device, max_ctas),
+                                  kNormPolicy.threads, 0, stream>>>(page, finish.page);
       CUPROOF_OPS_CUDA_TRY(cudaPeekAtLastError());
     }
-    CUPROOF_OPS_TRY(LaunchFinishNorm(page, partials, finish, device, stream));
+    CUPROOF_OPS_TRY(
+        LaunchFinishNorm(FinishOfPage(finish, page), LargestTensorChunks(page), stream));
   } while (next < list.count);
   return Succeed();
 }
@@ -45,19 +43,19 @@ cuproof_ops_status NormOfPages(const cuproof_ops_tensor_list& list, FinishParams
 cuproof_ops_status NormOfList(const cuproof_ops_tensor_list& list, FinishParams finish,
                               int32_t max_ctas, void* workspace, size_t workspace_bytes,
                               cudaStream_t stream) {
-  const int64_t chunks = LargestPageChunks(list, kPageLarge);
-  CUPROOF_OPS_TRY(CheckWorkspace(workspace, workspace_bytes, NormWorkspaceBytes(chunks)));
+  const NormWorkspace layout = WorkspaceFor(list, kPageLarge);
+  CUPROOF_OPS_TRY(CheckWorkspace(workspace, workspace_bytes, layout.bytes()));
   Device device;
   CUPROOF_OPS_TRY(CurrentDevice(&device));
   finish.so_far = static_cast<NormSoFar*>(workspace);
-  const ChunkPartials partials = PartialsIn(workspace, chunks);
+  finish.page = layout.In(workspace);
   if (list.count <= kPageSmall) {
-    return NormOfPages<kPageSmall>(list, finish, max_ctas, partials, device, stream);
+    return NormOfPages<kPageSmall>(list, finish, max_ctas, device, stream);
   }
   if (list.count <= kPageMiddle) {
-    return NormOfPages<kPageMiddle>(list, finish, max_ctas, partials, device, stream);
+    return NormOfPages<kPageMiddle>(list, finish, max_ctas, device, stream);
   }
-  return NormOfPages<kPageLarge>(list, finish, max_ctas, partials, device, stream);
+  return NormOfPages<kPageLarge>(list, finish, max_ctas, device, stream);
 }
 
 cuproof_ops_status PrepareGradNorm() {
@@ -76,7 +74,7 @@ cuproof_ops_status cuproof_ops_grad_norm_workspace(const cuproof_ops_tensor_list
   if (bytes == nullptr) {
     return ops::Fail(CUPROOF_OPS_INVALID_ARGUMENT, "bytes: expected a host pointer, got null");
   }
-  *bytes = ops::NormWorkspaceBytes(ops::LargestPageChunks(*grads, ops::kPageLarge));
+  *bytes = ops::WorkspaceFor(*grads, ops::kPageLarge).bytes();
   return ops::Succeed();
 }
 
@@ -87,6 +85,7 @@ cuproof_ops_status cuproof_ops_grad_norm(const cuproof_ops_grad_norm_params* par
     return ops::Fail(CUPROOF_OPS_INVALID_ARGUMENT, "params: expected a struct, got null");
   }
   CUPROOF_OPS_TRY(ops::CheckTensorList(&params->grads, "grads"));
+  CUPROOF_OPS_TRY(ops::CheckMaxCtas(params->max_ctas));
   CUPROOF_OPS_TRY(ops::CheckNormOutputs(params->out));
   ops::FinishParams finish{};
   finish.out = params->out;

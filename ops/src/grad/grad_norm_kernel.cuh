@@ -7,14 +7,6 @@
 
 namespace cuproof::ops {
 
-/// Lets the next kernel of the stream be set up while this one runs; that one waits for our results
-/// by itself (WaitForEarlierKernel).
-__device__ inline void AllowNextKernel() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
 template <class T>
 __device__ inline LaneSquares<T> ReadChunk(const T* data, int32_t size) {
   constexpr int kLoads = kNormPolicy.loads;
@@ -49,28 +41,49 @@ __device__ inline LaneSquares<T> ReadChunk(const T* data, int32_t size) {
 
 template <class T>
 __device__ inline void NormChunk(const void* tensor, Span span, uint32_t chunk,
-                                 ChunkPartials partials, double (&shared)[kLanes / 32]) {
+                                 const PageSums& sums, double (&shared)[kLanes / 32]) {
   const T* data = static_cast<const T*>(tensor) + span.begin;
   const int32_t size = static_cast<int32_t>(span.size);
-  FinishChunk(ReadChunk(data, size), data, span.begin, size, chunk, partials, shared);
+  FinishChunk(ReadChunk(data, size), data, span.begin, size, chunk, sums, shared);
+}
+
+/// Leaves the table where the last kernel can read it fast: each tensor's entry by the CTA that has
+/// its first chunk, and those of the empty tensors before it; what is behind the last chunk by its
+/// CTA.
+template <class AnyPage>
+__device__ inline void PublishEntries(const AnyPage& page, int32_t tensor, uint32_t chunk,
+                                      PageEntry* out) {
+  if (threadIdx.x != 0) return;
+  if (chunk == page.first_chunk(tensor)) {
+    out[tensor] = page.summed(tensor);
+    for (int32_t t = tensor - 1; t >= 0 && page.first_chunk(t) == chunk; --t)
+      out[t] = page.summed(t);
+  }
+  if (chunk + 1 == page.chunks()) {
+    for (int32_t t = tensor + 1; t <= page.count; ++t) out[t] = page.summed(t);
+  }
 }
 
 template <int kCapacity>
 __global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
-    GradNormKernel(const __grid_constant__ Page<kCapacity> page, ChunkPartials partials) {
+    GradNormKernel(const __grid_constant__ Page<kCapacity> page, PageSums sums) {
   __shared__ double shared[2][kLanes / 32];
-  AllowNextKernel();
   const uint32_t chunks = page.chunks();
   int turn = 0;
   for (uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, turn ^= 1) {
     const int32_t t = page.tensor_of_chunk(chunk);
     const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
     const void* tensor = page.entry[t].address();
+    PublishEntries(page, t, chunk, sums.entry);
     switch (page.entry[t].dtype()) {
-      case CUPROOF_OPS_F32: NormChunk<float>(tensor, span, chunk, partials, shared[turn]); break;
-      case CUPROOF_OPS_F16: NormChunk<__half>(tensor, span, chunk, partials, shared[turn]); break;
+      case CUPROOF_OPS_F32:
+        NormChunk<float>(tensor, span, chunk, sums, shared[turn]);
+        break;
+      case CUPROOF_OPS_F16:
+        NormChunk<__half>(tensor, span, chunk, sums, shared[turn]);
+        break;
       case CUPROOF_OPS_BF16:
-        NormChunk<__nv_bfloat16>(tensor, span, chunk, partials, shared[turn]);
+        NormChunk<__nv_bfloat16>(tensor, span, chunk, sums, shared[turn]);
         break;
     }
   }

@@ -1,5 +1,5 @@
-// Tuning of the gradient kernels: numbers only. Measured on an H200 by bench/tune_grad.py; the other
-// architectures are compiled, never timed.
+// Tuning of the gradient kernels: numbers only. Measured on an H200 by bench/tune_grad.py; the
+// other architectures are compiled, never timed.
 #ifndef CUPROOF_OPS_GRAD_GRAD_POLICY_H
 #define CUPROOF_OPS_GRAD_GRAD_POLICY_H
 
@@ -10,10 +10,10 @@ namespace cuproof::ops {
 /// How one CTA walks through a chunk. `threads` is part of the definition of the sums (the lanes),
 /// so it is the same for every architecture; the rest changes speed alone.
 struct WalkPolicy {
-  int threads;       // lanes of a chunk
-  int loads;         // 16-byte loads of a thread in flight
-  int min_ctas;      // of a multiprocessor: bounds the registers
-  int ctas_per_sm;   // of the grid; 0: one CTA for each chunk
+  int threads;      // lanes of a chunk
+  int loads;        // 16-byte loads of a thread in flight
+  int min_ctas;     // of a multiprocessor: bounds the registers
+  int ctas_per_sm;  // of the grid; 0: one CTA for each chunk
 
   bool operator==(const WalkPolicy&) const = default;
 };
@@ -24,18 +24,15 @@ inline constexpr int kLanes = 256;
 #define CUPROOF_OPS_TUNE_NORM .loads = 8, .min_ctas = 4, .ctas_per_sm = 0
 #endif
 #ifndef CUPROOF_OPS_TUNE_SCALE
-#define CUPROOF_OPS_TUNE_SCALE .loads = 4, .min_ctas = 4, .ctas_per_sm = 0
+#define CUPROOF_OPS_TUNE_SCALE .loads = 8, .min_ctas = 4, .ctas_per_sm = 0
 #endif
 #ifndef CUPROOF_OPS_TUNE_ACCUMULATE
-#define CUPROOF_OPS_TUNE_ACCUMULATE .loads = 2, .min_ctas = 4, .ctas_per_sm = 0
+#define CUPROOF_OPS_TUNE_ACCUMULATE .loads = 4, .min_ctas = 2, .ctas_per_sm = 0
 #endif
 
 inline constexpr WalkPolicy kNormPolicy{.threads = kLanes, CUPROOF_OPS_TUNE_NORM};
 inline constexpr WalkPolicy kScalePolicy{.threads = kLanes, CUPROOF_OPS_TUNE_SCALE};
 inline constexpr WalkPolicy kAccumulatePolicy{.threads = kLanes, CUPROOF_OPS_TUNE_ACCUMULATE};
-
-/// The kernel that finishes the sums is one CTA.
-inline constexpr int kFinishThreads = 1024;
 
 /// Registers that `policy` leaves for a thread: 65,536 of a multiprocessor in steps of 8.
 constexpr int RegisterLimit(const WalkPolicy& policy) {

@@ -1,6 +1,5 @@
 // In place: x = round(fp32(x) * factor).
 #include "cuproof/ops/grad_scale.h"
-
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
 #include "grad/vector.cuh"
@@ -80,9 +79,15 @@ __global__ void __launch_bounds__(kScalePolicy.threads, kScalePolicy.min_ctas)
     const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
     void* tensor = page.entry[t].address();
     switch (page.entry[t].dtype()) {
-      case CUPROOF_OPS_F32: bad |= ScaleChunk<float>(tensor, span, factor); break;
-      case CUPROOF_OPS_F16: bad |= ScaleChunk<__half>(tensor, span, factor); break;
-      case CUPROOF_OPS_BF16: bad |= ScaleChunk<__nv_bfloat16>(tensor, span, factor); break;
+      case CUPROOF_OPS_F32:
+        bad |= ScaleChunk<float>(tensor, span, factor);
+        break;
+      case CUPROOF_OPS_F16:
+        bad |= ScaleChunk<__half>(tensor, span, factor);
+        break;
+      case CUPROOF_OPS_BF16:
+        bad |= ScaleChunk<__nv_bfloat16>(tensor, span, factor);
+        break;
     }
   }
   if (found_inf != nullptr && bad) *found_inf = 1;
@@ -95,10 +100,9 @@ cuproof_ops_status ScalePages(const cuproof_ops_grad_scale_params& params, const
   for (int64_t next = 0; next < params.grads.count;) {
     next = FillPage(params.grads, next, &page);
     if (page.chunks() == 0) continue;
-    GradScaleKernel<kCapacity><<<GridSize(page.chunks(), kScalePolicy, device, params.max_ctas),
-                                 kScalePolicy.threads, 0, stream>>>(page, params.factor,
-                                                                    params.reciprocal,
-                                                                    params.found_inf);
+    GradScaleKernel<kCapacity>
+        <<<GridSize(page.chunks(), kScalePolicy, device, params.max_ctas), kScalePolicy.threads, 0,
+           stream>>>(page, params.factor, params.reciprocal, params.found_inf);
     CUPROOF_OPS_CUDA_TRY(cudaPeekAtLastError());
   }
   return Succeed();
@@ -122,6 +126,7 @@ cuproof_ops_status cuproof_ops_grad_scale(const cuproof_ops_grad_scale_params* p
     return ops::Fail(CUPROOF_OPS_INVALID_ARGUMENT, "params: expected a struct, got null");
   }
   CUPROOF_OPS_TRY(ops::CheckTensorList(&params->grads, "grads"));
+  CUPROOF_OPS_TRY(ops::CheckMaxCtas(params->max_ctas));
   CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->factor, "factor", 4, false));
   CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->found_inf, "found_inf", 4, true));
   ops::Device device;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "grad/chunk_sum.cuh"
 #include "grad/finish_norm.h"
 #include "grad/grad_policy.h"
 #include "grad/page.h"
@@ -23,8 +22,7 @@ static_assert(sizeof(NormSoFar) <= kSoFarBytes);
 inline constexpr int kPageSmall = 16;
 inline constexpr int kPageMiddle = 256;
 inline constexpr int kPageLarge = 2032;
-static_assert(sizeof(Page<kPageLarge>) + sizeof(ChunkPartials) + sizeof(FinishParams) <=
-              kMaxParameterBytes);
+static_assert(sizeof(Page<kPageLarge>) + sizeof(PageSums) <= kMaxParameterBytes);
 
 /// Chunks of the largest page, when pages hold `capacity` tensors.
 inline int64_t LargestPageChunks(const cuproof_ops_tensor_list& list, int capacity) {
@@ -44,18 +42,30 @@ inline int64_t LargestPageChunks(const cuproof_ops_tensor_list& list, int capaci
   return std::max(largest, chunks);
 }
 
-inline size_t NormWorkspaceBytes(int64_t chunks) {
-  return kSoFarBytes + static_cast<size_t>(chunks) * (sizeof(double) + sizeof(int64_t));
+/// A workspace for pages of at most `chunks` chunks and `tensors` tensors.
+struct NormWorkspace {
+  int64_t chunks;
+  int64_t tensors;
+
+  size_t bytes() const {
+    return kSoFarBytes + static_cast<size_t>(chunks) * (sizeof(double) + sizeof(int64_t)) +
+           static_cast<size_t>(tensors + 1) * sizeof(PageEntry);
+  }
+  PageSums In(void* workspace) const {
+    char* begin = static_cast<char*>(workspace) + kSoFarBytes;
+    auto* sum = reinterpret_cast<double*>(begin);
+    auto* bad = reinterpret_cast<int64_t*>(sum + chunks);
+    return {sum, bad, reinterpret_cast<PageEntry*>(bad + chunks)};
+  }
+};
+
+/// For a list in pages of `capacity` tensors.
+inline NormWorkspace WorkspaceFor(const cuproof_ops_tensor_list& list, int capacity) {
+  return {LargestPageChunks(list, capacity), std::min<int64_t>(list.count, capacity)};
 }
 
 /// A workspace that is there, aligned and large enough.
 cuproof_ops_status CheckWorkspace(const void* workspace, size_t bytes, size_t needed);
-
-inline ChunkPartials PartialsIn(void* workspace, int64_t chunks) {
-  char* begin = static_cast<char*>(workspace) + kSoFarBytes;
-  return {reinterpret_cast<double*>(begin),
-          reinterpret_cast<int64_t*>(begin + static_cast<size_t>(chunks) * sizeof(double))};
-}
 
 /// CTAs for `chunks` chunks: one each, or as many as the policy or the caller allows.
 inline unsigned GridSize(uint32_t chunks, const WalkPolicy& policy, const Device& device,
@@ -68,11 +78,21 @@ inline unsigned GridSize(uint32_t chunks, const WalkPolicy& policy, const Device
   return ctas;
 }
 
-/// Launches the kernel that ends the norm of `page`; it may be set up while the one before runs.
+/// What the ending kernel must know of `page`.
 template <class AnyPage>
-cuproof_ops_status LaunchFinishNorm(const AnyPage& page, ChunkPartials partials,
-                                    const FinishParams& params, const Device& device,
-                                    cudaStream_t stream);
+FinishParams FinishOfPage(FinishParams finish, const AnyPage& page) {
+  finish.count = page.count;
+  finish.first_tensor = page.first_tensor;
+  finish.chunks = page.chunks();
+  return finish;
+}
+
+template <class AnyPage>
+uint32_t LargestTensorChunks(const AnyPage& page) {
+  uint32_t largest = 0;
+  for (int32_t t = 0; t < page.count; ++t) largest = std::max(largest, page.chunks_of(t));
+  return largest;
+}
 
 }  // namespace cuproof::ops
 

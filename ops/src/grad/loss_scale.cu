@@ -1,5 +1,4 @@
 #include "cuproof/ops/loss_scale.h"
-
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
 

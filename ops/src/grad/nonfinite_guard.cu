@@ -1,5 +1,4 @@
 #include "cuproof/ops/nonfinite_guard.h"
-
 #include "grad/grad_norm.h"
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
@@ -75,14 +74,16 @@ cuproof_ops_status cuproof_ops_nonfinite_guard(const cuproof_ops_nonfinite_guard
     return ops::Fail(CUPROOF_OPS_INVALID_ARGUMENT, "params: expected a struct, got null");
   }
   CUPROOF_OPS_TRY(ops::CheckTensorList(&params->tensors, "tensors"));
+  CUPROOF_OPS_TRY(ops::CheckMaxCtas(params->max_ctas));
   CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->ring, "ring", 16, true));
+  CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->found_inf, "found_inf", 4, true));
+  CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->first_bad, "first_bad", 8, true));
   ops::FinishParams finish{};
   finish.out.found_inf = params->found_inf;
   finish.out.first_bad = params->first_bad;
   finish.ring = params->ring;
   finish.site = params->site;
   finish.advance_step = params->advance_step;
-  CUPROOF_OPS_TRY(ops::CheckNormOutputs(finish.out));
   return ops::NormOfList(params->tensors, finish, params->max_ctas, workspace, workspace_bytes,
                          stream);
 }

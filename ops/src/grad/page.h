@@ -1,8 +1,8 @@
 // The table of tensors as the kernels get it: by value, in the kernel's parameters.
 //
 // CUDA 12.1 and sm_70 allow 32,764 bytes of parameters. A page of 16 bytes a tensor holds 2,032
-// tensors; a longer list is several pages, walked in order. A short list takes a smaller page, since
-// the driver copies all of it at each launch.
+// tensors; a longer list is several pages, walked in order. A short list takes a smaller page,
+// since the driver copies all of it at each launch.
 #ifndef CUPROOF_OPS_GRAD_PAGE_H
 #define CUPROOF_OPS_GRAD_PAGE_H
 
@@ -40,8 +40,8 @@ template <int kCapacity>
 struct Page {
   static constexpr int capacity = kCapacity;
 
-  int32_t count;         // tensors in this page
-  int32_t first_tensor;  // number in the list of the page's first
+  int32_t count;                   // tensors in this page
+  int32_t first_tensor;            // number in the list of the page's first
   PageEntry entry[kCapacity + 1];  // one more, whose first_chunk is the number of chunks
 
   CUPROOF_OPS_HOST_DEVICE uint32_t chunks() const { return entry[count].first_chunk; }
@@ -57,6 +57,8 @@ struct Page {
     return (static_cast<int64_t>(chunks - 1) << entry[tensor].chunk_shift()) +
            entry[tensor].last_chunk_elements;
   }
+  /// The entry for whoever ends the norm: of the tensor whose squares were summed.
+  CUPROOF_OPS_HOST_DEVICE PageEntry summed(int32_t tensor) const { return entry[tensor]; }
   CUPROOF_OPS_HOST_DEVICE int32_t tensor_of_chunk(uint32_t chunk) const {
     return TensorOfChunk([this](int32_t tensor) { return first_chunk(tensor); }, count, chunk);
   }
@@ -66,6 +68,15 @@ struct Page {
 template <int kCapacity>
 struct PagePair : Page<kCapacity> {
   float* second[kCapacity];
+
+  CUPROOF_OPS_HOST_DEVICE PageEntry summed(int32_t tensor) const {
+    PageEntry entry = this->entry[tensor];
+    if (tensor == this->count) return entry;
+    entry.type_and_address = reinterpret_cast<uint64_t>(second[tensor]) |
+                             (entry.type_and_address & uint64_t{1} << kLargeChunkBit) |
+                             uint64_t{CUPROOF_OPS_F32} << kTypeBit;
+    return entry;
+  }
 };
 
 /// A page may hold this many chunks: the limit of a grid's x.

@@ -14,19 +14,22 @@ constexpr auto kBadArgument = CUPROOF_OPS_INVALID_ARGUMENT;
 
 const char* MemoryName(cudaMemoryType type) {
   switch (type) {
-    case cudaMemoryTypeUnregistered: return "host memory unknown to CUDA";
-    case cudaMemoryTypeHost: return "pinned host memory";
-    case cudaMemoryTypeDevice: return "device memory";
-    case cudaMemoryTypeManaged: return "managed memory";
+    case cudaMemoryTypeUnregistered:
+      return "host memory unknown to CUDA";
+    case cudaMemoryTypeHost:
+      return "pinned host memory";
+    case cudaMemoryTypeDevice:
+      return "device memory";
+    case cudaMemoryTypeManaged:
+      return "managed memory";
   }
   return "memory of an unknown kind";
 }
 
 cuproof_ops_status CheckTensor(const cuproof_ops_tensor_list& list, int64_t t, const char* name) {
   if (list.dtype[t] > CUPROOF_OPS_BF16) {
-    return Fail(kBadArgument,
-                "%s.dtype[%lld]: expected 0 (fp32), 1 (fp16) or 2 (bf16), got %u", name,
-                static_cast<long long>(t), list.dtype[t]);
+    return Fail(kBadArgument, "%s.dtype[%lld]: expected 0 (fp32), 1 (fp16) or 2 (bf16), got %u",
+                name, static_cast<long long>(t), list.dtype[t]);
   }
   const void* data = list.data[t];
   if (list.elements[t] == 0) return CUPROOF_OPS_OK;
@@ -100,6 +103,11 @@ cuproof_ops_status CheckDevicePointer(const void* pointer, const char* name, siz
                 device, attributes.device);
   }
   return CUPROOF_OPS_OK;
+}
+
+cuproof_ops_status CheckMaxCtas(int32_t max_ctas) {
+  if (max_ctas >= 0) return CUPROOF_OPS_OK;
+  return Fail(kBadArgument, "max_ctas: expected 0 or more, got %d", max_ctas);
 }
 
 cuproof_ops_status CheckNormOutputs(const cuproof_ops_norm_outputs& out) {

@@ -25,6 +25,8 @@ cuproof_ops_status CheckSizes(const cuproof_ops_tensor_list* list, const char* n
 cuproof_ops_status CheckDevicePointer(const void* pointer, const char* name, size_t alignment,
                                       bool optional);
 
+cuproof_ops_status CheckMaxCtas(int32_t max_ctas);
+
 /// Outputs and the finite limits of their numbers.
 cuproof_ops_status CheckNormOutputs(const cuproof_ops_norm_outputs& out);
 

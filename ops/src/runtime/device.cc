@@ -10,8 +10,8 @@
 namespace cuproof::ops {
 namespace {
 
-// The only state that outlives a call: two facts for each device, packed in one word that is 0 until
-// they are known. Two threads that ask at the same time write the same word.
+// The only state that outlives a call: two facts for each device, packed in one word that is 0
+// until they are known. Two threads that ask at the same time write the same word.
 constexpr int kMaxDevices = 128;
 std::array<std::atomic<int>, kMaxDevices> known;
 

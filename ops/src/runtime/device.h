@@ -10,8 +10,6 @@ struct Device {
   int ordinal = -1;
   int multiprocessors = 0;
   int capability = 0;  // 90 for 9.0
-  /// Whether a kernel may be launched before its predecessor ends (programmatic dependent launch).
-  bool dependent_launch() const { return capability >= 90; }
 };
 
 /// The current device. Asks CUDA for attributes only the first time; safe during capture.

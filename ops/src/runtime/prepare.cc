@@ -1,8 +1,9 @@
+#include "runtime/prepare.h"
+
 #include <cuda_runtime_api.h>
 
 #include "cuproof/ops/status.h"
 #include "runtime/device.h"
-#include "runtime/prepare.h"
 #include "runtime/status.h"
 
 namespace cuproof::ops {

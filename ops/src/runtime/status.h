@@ -22,10 +22,10 @@ cuproof_ops_status CheckCuda(cudaError_t error, const char* call);
 }  // namespace cuproof::ops
 
 /// Leaves the function with the status of an expression that failed.
-#define CUPROOF_OPS_TRY(expression)                                          \
-  do {                                                                       \
-    const cuproof_ops_status status_of_try = (expression);                   \
-    if (status_of_try != CUPROOF_OPS_OK) return status_of_try;               \
+#define CUPROOF_OPS_TRY(expression)                            \
+  do {                                                         \
+    const cuproof_ops_status status_of_try = (expression);     \
+    if (status_of_try != CUPROOF_OPS_OK) return status_of_try; \
   } while (false)
 
 #define CUPROOF_OPS_CUDA_TRY(call) CUPROOF_OPS_TRY(::cuproof::ops::CheckCuda((call), #call))

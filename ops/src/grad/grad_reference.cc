@@ -1,0 +1,179 @@
+#include "grad/grad_reference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace cuproof::ops::reference {
+namespace {
+
+constexpr int64_t kLanesOfChunk = 256;
+constexpr int64_t kChunk = 32768;
+constexpr int64_t kChunkOfLarge = 131072;
+constexpr int64_t kLargeFrom = int64_t{1} << 26;
+
+float HalfToFloat(uint32_t bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31);
+  const auto fraction = static_cast<float>(bits & 1023);
+  float magnitude;
+  if (exponent == 0) {
+    magnitude = std::ldexp(fraction, -24);
+  } else if (exponent == 31) {
+    if ((bits & 1023) != 0) return std::bit_cast<float>(0x7fffffffu);
+    magnitude = INFINITY;
+  } else {
+    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+uint32_t FloatToHalf(float value) {
+  const uint32_t sign = std::bit_cast<uint32_t>(value) >> 16 & 0x8000;
+  const float magnitude = std::fabs(value);
+  if (std::isnan(value)) return 0x7fff;
+  if (magnitude >= 65520) return sign | 0x7c00;  // half way past the largest
+  const int exponent = magnitude < 0x1p-14f ? -14 : std::ilogb(magnitude);
+  // In units of the last place; exact, since it only moves the exponent. nearbyint rounds to even.
+  const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  // A carry out of the fraction raises the exponent, as it should.
+  return sign | (static_cast<uint32_t>(exponent + 14) * 1024 + units);
+}
+
+uint32_t FloatToBf16(float value) {
+  if (std::isnan(value)) return 0x7fff;
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+template <class Element, class ToFloatOf>
+double Sum(const void* data, int64_t elements, ToFloatOf to_float) {
+  const auto* element = static_cast<const Element*>(data);
+  double total = 0;
+  for (int64_t begin = 0; begin < elements; begin += 4096) {
+    const int64_t end = std::min(begin + 4096, elements);
+    double part[4] = {};
+    for (int64_t i = begin; i < end; ++i) {
+      const double value = to_float(element[i]);
+      part[i % 4] += value * value;
+    }
+    total += part[0] + part[1] + (part[2] + part[3]);
+  }
+  return total;
+}
+
+int64_t Width(cuproof_ops_dtype dtype) { return dtype == CUPROOF_OPS_F32 ? 4 : 8; }
+
+}  // namespace
+
+float ToFloat(uint32_t bits, cuproof_ops_dtype dtype) {
+  switch (dtype) {
+    case CUPROOF_OPS_F16: return HalfToFloat(bits);
+    case CUPROOF_OPS_BF16: return std::bit_cast<float>(bits << 16);
+    case CUPROOF_OPS_F32: break;
+  }
+  return std::bit_cast<float>(bits);
+}
+
+uint32_t FromFloat(float value, cuproof_ops_dtype dtype) {
+  switch (dtype) {
+    case CUPROOF_OPS_F16: return FloatToHalf(value);
+    case CUPROOF_OPS_BF16: return FloatToBf16(value);
+    case CUPROOF_OPS_F32: break;
+  }
+  return std::isnan(value) ? 0x7fffffffu : std::bit_cast<uint32_t>(value);
+}
+
+uint32_t ElementBits(const void* data, cuproof_ops_dtype dtype, int64_t index) {
+  if (dtype == CUPROOF_OPS_F32) {
+    uint32_t bits;
+    std::memcpy(&bits, static_cast<const char*>(data) + index * 4, sizeof(bits));
+    return bits;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, static_cast<const char*>(data) + index * 2, sizeof(bits));
+  return bits;
+}
+
+double SumOfSquares(const void* data, cuproof_ops_dtype dtype, int64_t elements) {
+  switch (dtype) {
+    case CUPROOF_OPS_F16: return Sum<uint16_t>(data, elements, HalfToFloat);
+    case CUPROOF_OPS_BF16:
+      return Sum<uint16_t>(data, elements, [](uint32_t bits) {
+        return std::bit_cast<float>(bits << 16);
+      });
+    case CUPROOF_OPS_F32: break;
+  }
+  return Sum<float>(data, elements, [](float value) { return value; });
+}
+
+double SumOfSquares(const cuproof_ops_tensor_list& list) {
+  double sum = 0;
+  for (int64_t t = 0; t < list.count; ++t) {
+    sum += SumOfSquares(list.data[t], static_cast<cuproof_ops_dtype>(list.dtype[t]),
+                        list.elements[t]);
+  }
+  return sum;
+}
+
+cuproof_ops_bad_element FirstBad(const cuproof_ops_tensor_list& list) {
+  for (int64_t t = 0; t < list.count; ++t) {
+    const auto dtype = static_cast<cuproof_ops_dtype>(list.dtype[t]);
+    // Squares hide no Inf or NaN; only a tensor with one is searched.
+    if (std::isfinite(SumOfSquares(list.data[t], dtype, list.elements[t]))) continue;
+    for (int64_t i = 0; i < list.elements[t]; ++i) {
+      const uint32_t bits = ElementBits(list.data[t], dtype, i);
+      if (!std::isfinite(ToFloat(bits, dtype))) {
+        return {t, i, bits, static_cast<uint32_t>(dtype)};
+      }
+    }
+  }
+  return {-1, -1, 0, 0};
+}
+
+double NormErrorBound(cuproof_ops_dtype dtype, int64_t elements) {
+  const int64_t chunk = std::min(elements, elements < kLargeFrom ? kChunk : kChunkOfLarge);
+  const int64_t width = Width(dtype);
+  const int64_t squares = (chunk + kLanesOfChunk * width - 1) / (kLanesOfChunk * width);
+  const double roundings = static_cast<double>(squares) + (width == 4 ? 2 : 3);
+  constexpr double kUnit = 0x1p-24;
+  return roundings * kUnit / (1 - roundings * kUnit) / 2 + kUnit + 0x1p-33;
+}
+
+double NormErrorBound(const cuproof_ops_tensor_list& list) {
+  double bound = 0;
+  for (int64_t t = 0; t < list.count; ++t) {
+    const auto dtype = static_cast<cuproof_ops_dtype>(list.dtype[t]);
+    bound = std::max(bound, NormErrorBound(dtype, list.elements[t]));
+  }
+  return bound;
+}
+
+double ClipFactor(double norm, double max_norm, double loss_scale) {
+  if (!(max_norm > 0)) return 1 / loss_scale;
+  const double clip = max_norm / (norm + 1e-6);
+  return (clip > 1 ? 1 : clip) / loss_scale;
+}
+
+uint32_t Scale(uint32_t bits, cuproof_ops_dtype dtype, float factor) {
+  if (factor == 1) return bits;
+  return FromFloat(ToFloat(bits, dtype) * factor, dtype);
+}
+
+float Reciprocal(float factor) { return static_cast<float>(1 / static_cast<double>(factor)); }
+
+float Accumulate(float accumulator, uint32_t gradient_bits, cuproof_ops_dtype dtype) {
+  return ToFloat(FromFloat(accumulator + ToFloat(gradient_bits, dtype), CUPROOF_OPS_F32),
+                 CUPROOF_OPS_F32);
+}
+
+LossScale UpdateLossScale(LossScale before, float found_inf,
+                          const cuproof_ops_loss_scale_params& params) {
+  if (found_inf != 0) return {before.scale * params.backoff_factor, 0};
+  const int32_t steps = before.growth_tracker + 1;
+  if (steps != params.growth_interval) return {before.scale, steps};
+  const float grown = before.scale * params.growth_factor;
+  return {std::isfinite(grown) ? grown : before.scale, 0};
+}
+
+}  // namespace cuproof::ops::reference
