@@ -184,9 +184,45 @@ def rows(bench):
     print(f"    fused AdamW alone {alone:.2f} ms", flush=True)
 
 
+def clip_rows(bench):
+    """clip_grad_norm_ as a user calls it, over many small tensors: device time by graph, and eager."""
+    import cuproof_ops
+    sizes, dtypes = shapes.mixed_sizes()
+    each = sum(n * d.itemsize for n, d in zip(sizes, dtypes))
+    pairs = shapes.sets_past_l2(lambda: shapes.slab_of(sizes, dtypes), each, 60 << 20)
+    sets = []
+    for _, tensors in pairs:
+        parameters = [torch.nn.Parameter(torch.empty_like(t)) for t in tensors]
+        for p, t in zip(parameters, tensors):
+            p.grad = t
+        sets.append(parameters)
+    for word, max_norm in (("not over the limit", 1e30), ("over the limit", 1.0)):
+        def ours(parameters):
+            return lambda: cuproof_ops.clip_grad_norm_(parameters, max_norm)
+
+        def stock(parameters):
+            return lambda: torch.nn.utils.clip_grad_norm_(parameters, max_norm, foreach=True)
+        names = ("cuproof_ops.clip_grad_norm_", "torch.nn.utils.clip_grad_norm_")
+        norms = [float(f(sets[0])()) for f in (ours, stock)]
+        row = bench.row(f"clip_grad_norm_, 2,000 mixed tensors, {word}", each,
+                        [bench.read_ceiling([s[:each // 16 * 16] for s, _ in pairs]),
+                         Contender(names[0], "ours", [ours(s) for s in sets]),
+                         Contender(names[1], "peer", [stock(s) for s in sets],
+                                   note="foreach=True")],
+                        "read", ratio=names, correct={"norms": norms}, sets=len(sets))
+        times = 5 if bench.quick else 30
+        row["eager_host"] = {name: measure.host_us(f(sets[0]), times)
+                             for name, f in zip(names, (ours, stock))}
+        bench.result.write()
+        for name, entry in row["eager_host"].items():
+            print(f"    host {name:<44} {entry['host_us']:9.1f} us, until done "
+                  f"{entry['wall_us']:.1f}", flush=True)
+
+
 def main():
     bench = measure.Bench("step")
     bench.section("AdamW step", rows)
+    bench.section("clip_grad_norm_", clip_rows)
     bench.finish()
 
 

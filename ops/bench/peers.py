@@ -99,17 +99,18 @@ if triton is not None:
         base = tl.multiple_of(base, 16)
         start = tl.multiple_of(start, 16)
         total = tl.zeros([BLOCK], dtype=tl.float32)
-        if start + CHUNK <= count:
-            for offset in range(0, CHUNK, BLOCK):
-                value = tl.load(base + start + offset + tl.arange(0, BLOCK),
-                                eviction_policy="evict_first").to(tl.float32)
-                total += value * value
-        else:
-            for offset in range(0, CHUNK, BLOCK):
-                at = start + offset + tl.arange(0, BLOCK)
-                value = tl.load(base + at, mask=at < count, other=0.0,
-                                eviction_policy="evict_first").to(tl.float32)
-                total += value * value
+        # Whole blocks without a mask, so that loads are 16 bytes wide; then the rest.
+        size = tl.minimum(count - start, CHUNK)
+        whole = size // BLOCK * BLOCK
+        for offset in range(0, whole, BLOCK):
+            value = tl.load(base + start + offset + tl.arange(0, BLOCK),
+                            eviction_policy="evict_first").to(tl.float32)
+            total += value * value
+        if whole < size:
+            at = whole + tl.arange(0, BLOCK)
+            value = tl.load(base + start + at, mask=at < size, other=0.0,
+                            eviction_policy="evict_first").to(tl.float32)
+            total += value * value
         tl.store(sums + program, tl.sum(total))
 
     @triton.jit
