@@ -80,12 +80,20 @@ __device__ __noinline__ void SumAgain(const T* data, int64_t begin, int32_t size
   __syncthreads();
 }
 
+/// Lets the ending kernel be set up once all CTAs have come this far; it waits for our results.
+__device__ inline void AllowEndingKernel() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// Ends a chunk whose lanes are summed. `data` is the chunk's first element, number `begin` of its
 /// tensor; all threads of the CTA call it.
 template <class T>
 __device__ inline void FinishChunk(const LaneSquares<T>& lane, const T* data, int64_t begin,
                                    int32_t size, uint32_t chunk, const PageSums& page,
                                    double (&shared)[kLanes / 32]) {
+  AllowEndingKernel();
   const BlockSum block = SumOfBlock<kLanes>(lane.Total(), lane.AnyNonZero(), shared);
   const bool trusted = !IsBad(block.sum) && (block.sum >= kSmallestTrusted || !block.any);
   if (trusted) {

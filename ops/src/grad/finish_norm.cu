@@ -18,14 +18,23 @@ constexpr auto* kManyKernel = FinishNormKernel<kManyThreads, kPageLarge, 0>;
 }  // namespace
 
 cuproof_ops_status LaunchFinishNorm(const FinishParams& params, uint32_t largest,
-                                    cudaStream_t stream) {
+                                    const Device& device, cudaStream_t stream) {
   if constexpr (seeded::kWrongStream) stream = cudaStreamLegacy;
-  if (params.chunks <= kFewChunks && params.count <= kFewTensors && largest <= kWarpChunks) {
-    kFewKernel<<<1, kFewThreads, 0, stream>>>(params);
-  } else {
-    kManyKernel<<<1, kManyThreads, 0, stream>>>(params);
-  }
-  return CheckCuda(cudaPeekAtLastError(), "launch of FinishNormKernel");
+  const bool few =
+      params.chunks <= kFewChunks && params.count <= kFewTensors && largest <= kWarpChunks;
+  // It may be set up while the reading kernel ends, and waits for that by itself. The first GPUs
+  // that can are of 9.0.
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(few ? kFewThreads : kManyThreads);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = device.capability >= 90 ? 1 : 0;
+  return CheckCuda(cudaLaunchKernelEx(&config, few ? kFewKernel : kManyKernel, params),
+                   "cudaLaunchKernelEx(FinishNormKernel)");
 }
 
 cuproof_ops_status PrepareFinishNorm() {

@@ -9,6 +9,7 @@
 
 #include "cuproof/ops/grad_norm.h"
 #include "grad/page.h"
+#include "runtime/device.h"
 
 namespace cuproof::ops {
 
@@ -43,7 +44,7 @@ struct FinishParams {
 /// Launches the kernel that ends the norm of a page, behind the one that reads it.
 /// `largest` is the number of chunks of the page's largest tensor.
 cuproof_ops_status LaunchFinishNorm(const FinishParams& params, uint32_t largest,
-                                    cudaStream_t stream);
+                                    const Device& device, cudaStream_t stream);
 
 }  // namespace cuproof::ops
 

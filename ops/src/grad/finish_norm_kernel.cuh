@@ -82,6 +82,14 @@ __device__ inline void AppendRecord(cuproof_ops_guard_ring* ring, uint16_t site,
   atomicAdd(reinterpret_cast<Counter*>(&ring->dropped), Counter{1});
 }
 
+/// Waits until the kernel before has ended and what it wrote is seen: this one may have been
+/// started sooner.
+__device__ inline void WaitForReadingKernel() {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (!seeded::kMissingFence) cudaGridDependencySynchronize();
+#endif
+}
+
 /// What one CTA works on. The sums of a small page are copied here first: all loads at once, where
 /// one after the other they would be most of the time.
 template <int kTensors, int kStaged>
@@ -166,6 +174,32 @@ __device__ inline void SumTensors(const double* sums, int32_t count,
   __syncthreads();
 }
 
+/// The sum of all tensors of the page; every thread gets it. As kTotalLanes lanes would have it,
+/// however many threads there are.
+template <int kThreads, class Shared>
+__device__ inline double SumOfPage(const Shared& shared, int32_t count) {
+  __shared__ double shared_sum[kThreads / 32];
+  if (count == 1) return shared.tensor_sum[0];  // the same bits, and sooner
+  double mine = 0;
+  if (threadIdx.x < kTotalLanes) {
+    for (int32_t t = static_cast<int32_t>(threadIdx.x); t < count; t += kTotalLanes) {
+      mine += shared.tensor_sum[t];
+    }
+  }
+  return SumOfBlock<kThreads>(mine, false, shared_sum).sum;
+}
+
+/// The first tensor whose sum is bad; every thread gets it.
+template <int kThreads, class Shared>
+__device__ inline int32_t FirstBadTensor(const Shared& shared, int32_t count) {
+  __shared__ int64_t shared_min[kThreads / 32];
+  int64_t bad = INT64_MAX;
+  for (int32_t t = static_cast<int32_t>(threadIdx.x); t < count; t += kThreads) {
+    if (IsBad(shared.tensor_sum[t]) && t < bad) bad = t;
+  }
+  return static_cast<int32_t>(MinOfBlock<kThreads>(bad, shared_min));
+}
+
 /// The first chunk of a tensor whose sum is bad; every thread gets it.
 template <int kThreads>
 __device__ inline uint32_t FirstBadChunk(const PageSums& page, int32_t tensor) {
@@ -183,33 +217,24 @@ template <int kThreads, int kTensors, int kStaged>
 __global__ void __launch_bounds__(kThreads, 1)
     FinishNormKernel(const __grid_constant__ FinishParams params) {
   __shared__ FinishShared<kTensors, kStaged> shared;
-  __shared__ double shared_sum[kThreads / 32];
-  __shared__ int64_t shared_min[kThreads / 32];
   const PageSums& page = params.page;
   const int32_t thread = static_cast<int32_t>(threadIdx.x);
+  WaitForReadingKernel();
   const double scale = params.out.loss_scale != nullptr ? *params.out.loss_scale : 1.0;
   const double* sums = Stage<kThreads>(params, shared);
   SumTensors<kThreads>(sums, params.count, shared);
 
-  double mine = 0;
-  int64_t bad_tensor = INT64_MAX;
-  if (thread < kTotalLanes) {
-    for (int32_t t = thread; t < params.count; t += kTotalLanes) {
-      mine += shared.tensor_sum[t];
-      if (IsBad(shared.tensor_sum[t]) && t < bad_tensor) bad_tensor = t;
-    }
-  }
   if (params.out.tensor_norms != nullptr) {
     for (int32_t t = thread; t < params.count; t += kThreads) {
       params.out.tensor_norms[params.first_tensor + t] = Norm(shared.tensor_sum[t], scale);
     }
   }
-  const double page_sum = SumOfBlock<kThreads>(mine, false, shared_sum).sum;
+  const double page_sum = SumOfPage<kThreads>(shared, params.count);
   cuproof_ops_bad_element bad{-1, -1, 0, 0};
   if (IsBad(page_sum)) {
-    bad_tensor = MinOfBlock<kThreads>(bad_tensor, shared_min);
+    const int32_t bad_tensor = FirstBadTensor<kThreads>(shared, params.count);
     const PageEntry& entry = page.entry[bad_tensor];
-    const int64_t index = page.bad[FirstBadChunk<kThreads>(page, static_cast<int32_t>(bad_tensor))];
+    const int64_t index = page.bad[FirstBadChunk<kThreads>(page, bad_tensor)];
     bad = {params.first_tensor + bad_tensor, index, ElementBits(entry, index),
            static_cast<uint32_t>(entry.dtype())};
   }

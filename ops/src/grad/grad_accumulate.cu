@@ -122,14 +122,13 @@ __global__ void __launch_bounds__(kAccumulatePolicy.threads, kAccumulatePolicy.m
     GradAccumulateKernel(const __grid_constant__ PagePair<kPagePairs> page, int32_t overwrite,
                          PageSums sums) {
   __shared__ double shared[2][kLanes / 32];
-  const uint32_t chunks = page.chunks();
+  uint32_t chunk = blockIdx.x;
   int turn = 0;
-  for (uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, turn ^= 1) {
+  do {
     const int32_t t = page.tensor_of_chunk(chunk);
     const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
     const void* tensor = page.entry[t].address();
     float* second = page.second[t];
-    PublishEntries(page, t, chunk, sums.entry);
     switch (page.entry[t].dtype()) {
       case CUPROOF_OPS_F32:
         AccumulateChunk<float>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
@@ -141,7 +140,10 @@ __global__ void __launch_bounds__(kAccumulatePolicy.threads, kAccumulatePolicy.m
         AccumulateChunk<__nv_bfloat16>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
         break;
     }
-  }
+    PublishEntries(page, t, chunk, sums.entry);
+    chunk += gridDim.x;
+    turn ^= 1;
+  } while (chunk < page.chunks());
 }
 
 cuproof_ops_status CheckAccumulators(const cuproof_ops_grad_accumulate_params& params) {
@@ -217,7 +219,7 @@ cuproof_ops_status cuproof_ops_grad_accumulate(const cuproof_ops_grad_accumulate
       CUPROOF_OPS_CUDA_TRY(cudaPeekAtLastError());
     }
     CUPROOF_OPS_TRY(ops::LaunchFinishNorm(ops::FinishOfPage(finish, page),
-                                          ops::LargestTensorChunks(page), stream));
+                                          ops::LargestTensorChunks(page), device, stream));
   } while (next < list.count);
   return ops::Succeed();
 }

@@ -33,7 +33,7 @@ cuproof_ops_status NormOfPages(const cuproof_ops_tensor_list& list, FinishParams
       CUPROOF_OPS_CUDA_TRY(cudaPeekAtLastError());
     }
     CUPROOF_OPS_TRY(
-        LaunchFinishNorm(FinishOfPage(finish, page), LargestTensorChunks(page), stream));
+        LaunchFinishNorm(FinishOfPage(finish, page), LargestTensorChunks(page), device, stream));
   } while (next < list.count);
   return Succeed();
 }

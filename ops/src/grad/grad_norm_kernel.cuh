@@ -56,8 +56,9 @@ __device__ inline void PublishEntries(const AnyPage& page, int32_t tensor, uint3
   if (threadIdx.x != 0) return;
   if (chunk == page.first_chunk(tensor)) {
     out[tensor] = page.summed(tensor);
-    for (int32_t t = tensor - 1; t >= 0 && page.first_chunk(t) == chunk; --t)
+    for (int32_t t = tensor - 1; t >= 0 && page.first_chunk(t) == chunk; --t) {
       out[t] = page.summed(t);
+    }
   }
   if (chunk + 1 == page.chunks()) {
     for (int32_t t = tensor + 1; t <= page.count; ++t) out[t] = page.summed(t);
@@ -68,13 +69,13 @@ template <int kCapacity>
 __global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
     GradNormKernel(const __grid_constant__ Page<kCapacity> page, PageSums sums) {
   __shared__ double shared[2][kLanes / 32];
-  const uint32_t chunks = page.chunks();
+  uint32_t chunk = blockIdx.x;
   int turn = 0;
-  for (uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, turn ^= 1) {
+  // There are no more CTAs than chunks; asking first would be a wait on the parameters.
+  do {
     const int32_t t = page.tensor_of_chunk(chunk);
     const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
     const void* tensor = page.entry[t].address();
-    PublishEntries(page, t, chunk, sums.entry);
     switch (page.entry[t].dtype()) {
       case CUPROOF_OPS_F32:
         NormChunk<float>(tensor, span, chunk, sums, shared[turn]);
@@ -86,7 +87,10 @@ __global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
         NormChunk<__nv_bfloat16>(tensor, span, chunk, sums, shared[turn]);
         break;
     }
-  }
+    PublishEntries(page, t, chunk, sums.entry);
+    chunk += gridDim.x;
+    turn ^= 1;
+  } while (chunk < page.chunks());
 }
 
 }  // namespace cuproof::ops

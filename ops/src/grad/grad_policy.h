@@ -21,7 +21,7 @@ struct WalkPolicy {
 inline constexpr int kLanes = 256;
 
 #ifndef CUPROOF_OPS_TUNE_NORM
-#define CUPROOF_OPS_TUNE_NORM .loads = 8, .min_ctas = 4, .ctas_per_sm = 0
+#define CUPROOF_OPS_TUNE_NORM .loads = 16, .min_ctas = 4, .ctas_per_sm = 0
 #endif
 #ifndef CUPROOF_OPS_TUNE_SCALE
 #define CUPROOF_OPS_TUNE_SCALE .loads = 8, .min_ctas = 4, .ctas_per_sm = 0

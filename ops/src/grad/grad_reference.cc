@@ -14,30 +14,30 @@ constexpr int64_t kChunkOfLarge = 131072;
 constexpr int64_t kLargeFrom = int64_t{1} << 26;
 
 float HalfToFloat(uint32_t bits) {
-  const int exponent = static_cast<int>(bits >> 10 & 31);
-  const auto fraction = static_cast<float>(bits & 1023);
-  float magnitude;
-  if (exponent == 0) {
-    magnitude = std::ldexp(fraction, -24);
-  } else if (exponent == 31) {
-    if ((bits & 1023) != 0) return std::bit_cast<float>(0x7fffffffu);
-    magnitude = INFINITY;
-  } else {
-    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+  const uint32_t sign = (bits & 0x8000) << 16;
+  const uint32_t magnitude = bits & 0x7fff;
+  if (magnitude < 0x400) {
+    const float value = static_cast<float>(magnitude) * 0x1p-24f;
+    return sign != 0 ? -value : value;
   }
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+  if (magnitude > 0x7c00) return std::bit_cast<float>(0x7fffffffu);
+  if (magnitude == 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u);
+  // The exponent's bias is 127 instead of 15.
+  return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
 }
 
 uint32_t FloatToHalf(float value) {
-  const uint32_t sign = std::bit_cast<uint32_t>(value) >> 16 & 0x8000;
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return 0x7fff;
-  if (magnitude >= 65520) return sign | 0x7c00;  // half way past the largest
-  const int exponent = magnitude < 0x1p-14f ? -14 : std::ilogb(magnitude);
-  // In units of the last place; exact, since it only moves the exponent. nearbyint rounds to even.
-  const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // A carry out of the fraction raises the exponent, as it should.
-  return sign | (static_cast<uint32_t>(exponent + 14) * 1024 + units);
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = bits >> 16 & 0x8000;
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return 0x7fff;
+  if (magnitude >= std::bit_cast<uint32_t>(65520.0f)) return sign | 0x7c00;  // half past the largest
+  if (magnitude < std::bit_cast<uint32_t>(0x1p-14f)) {
+    // Beside 0.5 the last place of fp32 is that of a denormal half: the addition rounds.
+    const float moved = std::bit_cast<float>(magnitude) + 0.5f;
+    return sign | (std::bit_cast<uint32_t>(moved) - std::bit_cast<uint32_t>(0.5f));
+  }
+  return sign | ((magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23)) >> 13);
 }
 
 uint32_t FloatToBf16(float value) {
