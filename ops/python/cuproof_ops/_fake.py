@@ -12,7 +12,7 @@ def _first(name, tensors):
     return tensors[0]
 
 
-def _grad_norm(tensors, loss_scale=None):
+def _grad_norm(tensors, loss_scale):
     first = _first("grad_norm", tensors)
     return (
         _scalar(first),

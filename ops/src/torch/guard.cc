@@ -1,6 +1,6 @@
 #include "torch/guard.h"
 
-#include <string>
+#include <cstring>
 
 #include "cuproof/ops/nonfinite_guard.h"
 #include "torch/grad.h"
@@ -102,7 +102,10 @@ void Prepare(StableIValue* stack, uint64_t arguments, uint64_t) {
 }
 
 void Version(StableIValue* stack, uint64_t, uint64_t) {
-  stack[0] = ::torch::stable::detail::from(std::string(cuproof_ops_version()));
+  const char* version = cuproof_ops_version();
+  StringHandle handle = nullptr;
+  Check(torch_new_string_handle(version, std::strlen(version), &handle), "new_string_handle");
+  stack[0] = ::torch::stable::detail::from(handle);
 }
 
 }  // namespace cuproof::ops::torch_binding

@@ -16,7 +16,7 @@ namespace {
   "int max_ctas=0"
 
 constexpr const char* kSchemas[] = {
-    "grad_norm(Tensor[] tensors, Tensor? loss_scale=None) -> (Tensor, Tensor, Tensor, Tensor)",
+    "grad_norm(Tensor[] tensors, Tensor? loss_scale) -> (Tensor, Tensor, Tensor, Tensor)",
     "grad_clip_factor(Tensor[] grads, Tensor? loss_scale, float max_norm) -> "
     "(Tensor, Tensor, Tensor, Tensor)",
     "grad_clip_norm_(Tensor(a!)[] grads, float max_norm) -> Tensor",
