@@ -167,15 +167,15 @@ def rows(bench):
     names = ("cuproof_ops.GradScaler", "torch.amp.GradScaler")
     # Norm reads the gradients; the optimizer reads four and writes three of them all.
     bench.row(title, 8 * 4 * count,
-              [read, Contender(names[0], "ours", ours.step, how="stream",
+              [read, Contender(names[0], "ours", ours.step, how="stream", least=5,
                                note="unscale_and_clip_, step, update"),
-               Contender(names[1], "peer", stock.step, how="stream",
+               Contender(names[1], "peer", stock.step, how="stream", least=5,
                          note="unscale_, clip_grad_norm_(foreach=True), step, update")],
               "optimizer", ratio=names, correct=seen, parameters=count, tensors=len(sizes))
     bench.row(f"unscale and clip alone, {count / 1e9:.2f} B fp32 parameters", 4 * count,
-              [read, Contender(names[0], "ours", ours.unscale_and_clip, how="stream",
+              [read, Contender(names[0], "ours", ours.unscale_and_clip, how="stream", least=10,
                                note="unscale_and_clip_, update"),
-               Contender(names[1], "peer", stock.unscale_and_clip, how="stream",
+               Contender(names[1], "peer", stock.unscale_and_clip, how="stream", least=10,
                          note="unscale_, clip_grad_norm_(foreach=True), update")],
               "optimizer", ratio=names, parameters=count, tensors=len(sizes))
     alone = statistics.median(measure.elapsed_ms(ours.optimizer.step) for _ in range(7))

@@ -66,7 +66,7 @@ def draw(results):
 
 
 def short(label):
-    return label if len(label) <= 46 else label[:45] + "…"
+    return label if len(label) <= 42 else label[:41] + "…"
 
 
 def time_of(us):

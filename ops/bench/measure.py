@@ -25,10 +25,12 @@ MOST_DRIFT = 0.02
 
 
 class Contender:
-    """role: ours, peer or ceiling. how: "graph", or "stream" for what a graph would slow down."""
+    """role: ours, peer or ceiling. how: "graph", or "stream" for what cannot be captured or is slower
+    so; at least `least` calls then. error: relative, of the result."""
 
-    def __init__(self, name, role, calls, how="graph", note=None):
+    def __init__(self, name, role, calls, how="graph", note=None, least=1, error=None):
         self.name, self.role, self.how, self.note = name, role, how, note
+        self.least, self.error = least, error
         self.calls = calls if isinstance(calls, list) else [calls]
         self.rounds = []
         self.graph, self.count, self.nodes = None, 0, None
@@ -138,7 +140,7 @@ class Bench:
         for contender in contenders:
             try:
                 if contender.graph is None or contender.how == "stream":
-                    with deadline(120):
+                    with deadline(75):
                         prepare(contender, TARGET_MS, self.ceilings.graph_nodes)
                 ready.append(contender)
             except Exception as error:
@@ -229,7 +231,7 @@ def prepare(contender, target_ms, graph_nodes=None):
         contender.nodes = nodes_of_one_call(calls[0], graph_nodes)
     # Eager calls of many small kernels are slower than the graph's: measured again after capture.
     for _ in range(3):
-        wanted = min(MOST_CALLS, max(1, int(target_ms / each * 1.05 + 1)))
+        wanted = min(MOST_CALLS, max(contender.least, int(target_ms / each * 1.05 + 1)))
         contender.count = -(-wanted // len(calls)) * len(calls)
         if contender.how == "stream":
             contender.repeat = repeat
@@ -266,6 +268,7 @@ def summary(contender):
     times = contender.rounds
     median = statistics.median(times)
     return {"role": contender.role, "how": contender.how, "note": contender.note,
+            "relative_error": contender.error,
             "calls": contender.count, "kernels": contender.nodes[0] if contender.nodes else None,
             "other_nodes": contender.nodes[1] if contender.nodes else None,
             "median_us": median, "min_us": min(times), "spread": (max(times) - min(times)) / median,

@@ -72,6 +72,8 @@ def timing_table(result):
             if ratio is not None and ratio < 1:
                 said = f"**{ratio:.2f}x as fast**"
             shown = f"**{escaped(name)}**" if c["role"] == "ours" else escaped(name)
+            if (c.get("relative_error") or 0) > 1e-5:
+                shown += f" (total off by {c['relative_error']:.0e})"
             if c["role"] == "ceiling":
                 shown = f"*ceiling: {escaped(name)}*"
             kernels = "-" if c.get("kernels") is None or c["role"] == "ceiling" else c["kernels"]

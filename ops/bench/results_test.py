@@ -12,6 +12,11 @@ import targets
 # name of the target: (what was accepted, why). A shortfall that is gone, or worse, fails.
 ACCEPTED = {}
 
+# Peers that cannot do a row: how their line in "failures" begins, and why.
+FAILURES_OF_PEERS = {
+    "_foreach_norm of 2147495993 elements": "torch faults past 2^31 elements (pytorch#169930)",
+}
+
 MOST_WORSE = 0.03
 LEAST_ROUNDS = 7
 MOST_DROPPED = 1
@@ -34,7 +39,7 @@ def form(bench, result):
     need(set(result["source_sha256"]) == {"core", "binding"}, "source_sha256")
     need(result["rows"], "no rows")
     for failure in result["failures"]:
-        need(False, f"failed: {failure}")
+        need(any(failure.startswith(known) for known in FAILURES_OF_PEERS), f"failed: {failure}")
     dropped = [row["name"] for row in result["rows"] if row.get("dropped")]
     need(len(dropped) <= MOST_DROPPED, f"dropped: {dropped}")
     for row in result["rows"]:
