@@ -66,11 +66,12 @@ def variants(only, quick):
                       accumulate)
     for small, large in ((13, 17), (14, 16), (14, 17), (15, 16), (16, 17), (16, 18)):
         found.append(Variant("chunk", f"small 2^{small}, large 2^{large}", edits=[
-            ("src/grad/chunk.h", "kSmallChunkShift = ", small),
-            ("src/grad/chunk.h", "kLargeChunkShift = ", large)]))
-    for threads in (512, 256):
-        found.append(Variant("finish", f"{threads} threads end the norm", edits=[
-            ("src/grad/grad_policy.h", "kFinishThreads = ", threads)]))
+            ("src/grad/chunk.h", "kSmallChunkShift", small),
+            ("src/grad/chunk.h", "kLargeChunkShift", large)]))
+    for name, value in (("kFewThreads", 128), ("kFewThreads", 512), ("kFewChunks", 2048),
+                        ("kFewChunks", 8192)):
+        found.append(Variant("finish", f"{name} = {value}",
+                             edits=[("src/grad/finish_norm.cu", name, value)]))
     return [v for v in found if v.knob == "base" or not only or v.knob in only]
 
 
@@ -107,17 +108,13 @@ def edited_copy(variant, folder):
     for part in ("include", "src/grad", "src/runtime"):
         shutil.copytree(OPS / part, root / part, dirs_exist_ok=True)
     shutil.copy(OPS / "src/seeded_bug.h", root / "src")
-    for file, before, value in variant.edits:
+    for file, name, value in variant.edits:
         path = root / file
-        lines = path.read_text().splitlines(keepends=True)
-        changed = 0
-        for i, line in enumerate(lines):
-            if before in line and line.lstrip().startswith("inline constexpr int"):
-                lines[i] = line[:line.index(before)] + before + str(value) + ";\n"
-                changed += 1
+        text, changed = re.subn(rf"(\bconstexpr \w+ {name} = )[^;]+;", rf"\g<1>{value};",
+                                path.read_text())
         if changed != 1:
-            raise RuntimeError(f"{file}: '{before}' stands in {changed} lines")
-        path.write_text("".join(lines))
+            raise RuntimeError(f"{file}: {name} is set {changed} times")
+        path.write_text(text)
     return root
 
 
@@ -135,7 +132,11 @@ def build(all_variants, folder, jobs):
             if variant.path.exists() or variant.knob == "base":
                 continue
             if variant.edits:
-                root = edited_copy(variant, folder)
+                try:
+                    root = edited_copy(variant, folder)
+                except Exception as error:
+                    variant.error = str(error)
+                    continue
                 work[variant] = {s: (folder / f"{variant.slug}-{s.name}.o",
                                      pool.submit(compile_one, root, s,
                                                  folder / f"{variant.slug}-{s.name}.o", []))
@@ -148,7 +149,7 @@ def build(all_variants, folder, jobs):
             wait.result()
         links = []
         for variant in all_variants:
-            if variant.path.exists():
+            if variant.path.exists() or variant.error:
                 continue
             try:
                 mine = work.get(variant, {})
