@@ -12,6 +12,10 @@ GPU = torch.cuda.is_available()
 NO_GPU = "no GPU: torch.cuda.is_available() is false"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("filterwarnings", "ignore:Warning only once for all operators")
+
+
 @pytest.fixture(params=["reference", "cuda"])
 def device(request):
     if request.param == "cuda":
