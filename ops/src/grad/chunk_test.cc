@@ -30,7 +30,8 @@ TEST(Chunk, SizeIsPartOfTheDefinitionOfTheSums) {
   }
 }
 
-// Neighbouring chunks meet, the first begins at 0, the last ends at the end: each element is in one.
+// Neighbouring chunks meet, the first begins at 0, the last ends at the end: each element is in
+// one.
 void ExpectEachElementOnce(int64_t elements, uint32_t from, uint32_t to) {
   for (uint32_t chunk = from; chunk < to; ++chunk) {
     const Span span = ChunkSpan(elements, chunk);

@@ -31,7 +31,8 @@ uint32_t FloatToHalf(float value) {
   const uint32_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return 0x7fff;
-  if (magnitude >= std::bit_cast<uint32_t>(65520.0f)) return sign | 0x7c00;  // half past the largest
+  if (magnitude >= std::bit_cast<uint32_t>(65520.0f))
+    return sign | 0x7c00;  // half past the largest
   if (magnitude < std::bit_cast<uint32_t>(0x1p-14f)) {
     // Beside 0.5 the last place of fp32 is that of a denormal half: the addition rounds.
     const float moved = std::bit_cast<float>(magnitude) + 0.5f;
@@ -68,18 +69,24 @@ int64_t Width(cuproof_ops_dtype dtype) { return dtype == CUPROOF_OPS_F32 ? 4 : 8
 
 float ToFloat(uint32_t bits, cuproof_ops_dtype dtype) {
   switch (dtype) {
-    case CUPROOF_OPS_F16: return HalfToFloat(bits);
-    case CUPROOF_OPS_BF16: return std::bit_cast<float>(bits << 16);
-    case CUPROOF_OPS_F32: break;
+    case CUPROOF_OPS_F16:
+      return HalfToFloat(bits);
+    case CUPROOF_OPS_BF16:
+      return std::bit_cast<float>(bits << 16);
+    case CUPROOF_OPS_F32:
+      break;
   }
   return std::bit_cast<float>(bits);
 }
 
 uint32_t FromFloat(float value, cuproof_ops_dtype dtype) {
   switch (dtype) {
-    case CUPROOF_OPS_F16: return FloatToHalf(value);
-    case CUPROOF_OPS_BF16: return FloatToBf16(value);
-    case CUPROOF_OPS_F32: break;
+    case CUPROOF_OPS_F16:
+      return FloatToHalf(value);
+    case CUPROOF_OPS_BF16:
+      return FloatToBf16(value);
+    case CUPROOF_OPS_F32:
+      break;
   }
   return std::isnan(value) ? 0x7fffffffu : std::bit_cast<uint32_t>(value);
 }
@@ -97,12 +104,13 @@ uint32_t ElementBits(const void* data, cuproof_ops_dtype dtype, int64_t index) {
 
 double SumOfSquares(const void* data, cuproof_ops_dtype dtype, int64_t elements) {
   switch (dtype) {
-    case CUPROOF_OPS_F16: return Sum<uint16_t>(data, elements, HalfToFloat);
+    case CUPROOF_OPS_F16:
+      return Sum<uint16_t>(data, elements, HalfToFloat);
     case CUPROOF_OPS_BF16:
-      return Sum<uint16_t>(data, elements, [](uint32_t bits) {
-        return std::bit_cast<float>(bits << 16);
-      });
-    case CUPROOF_OPS_F32: break;
+      return Sum<uint16_t>(data, elements,
+                           [](uint32_t bits) { return std::bit_cast<float>(bits << 16); });
+    case CUPROOF_OPS_F32:
+      break;
   }
   return Sum<float>(data, elements, [](float value) { return value; });
 }
@@ -110,8 +118,8 @@ double SumOfSquares(const void* data, cuproof_ops_dtype dtype, int64_t elements)
 double SumOfSquares(const cuproof_ops_tensor_list& list) {
   double sum = 0;
   for (int64_t t = 0; t < list.count; ++t) {
-    sum += SumOfSquares(list.data[t], static_cast<cuproof_ops_dtype>(list.dtype[t]),
-                        list.elements[t]);
+    sum +=
+        SumOfSquares(list.data[t], static_cast<cuproof_ops_dtype>(list.dtype[t]), list.elements[t]);
   }
   return sum;
 }

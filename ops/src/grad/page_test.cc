@@ -26,7 +26,8 @@ struct List {
   }
 };
 
-// Walks all pages as the kernels do: every element of every tensor once, in order, and nothing else.
+// Walks all pages as the kernels do: every element of every tensor once, in order, and nothing
+// else.
 template <int kCapacity>
 void ExpectPagesCover(const List& list) {
   const auto page = std::make_unique<Page<kCapacity>>();
@@ -120,9 +121,8 @@ TEST(Page, RandomListsAreCovered) {
     const uint64_t count = random() % (round % 50 == 0 ? 3000 : 40);
     for (uint64_t t = 0; t < count; ++t) {
       const int bits = static_cast<int>(random() % (random() % 20 == 0 ? 47 : 20));
-      const int64_t size = random() % 4 == 0
-                               ? 0
-                               : static_cast<int64_t>(random() & ((uint64_t{1} << bits) - 1));
+      const int64_t size =
+          random() % 4 == 0 ? 0 : static_cast<int64_t>(random() & ((uint64_t{1} << bits) - 1));
       list.Add(size, static_cast<int>(random() % 3), random() & ((uint64_t{1} << 56) - 4));
     }
     tensors += static_cast<int64_t>(count);

@@ -35,8 +35,7 @@ TEST(Status, ALongSentenceIsCut) {
 
 TEST(Status, AFailureOfCudaSaysWhichCall) {
   EXPECT_EQ(CheckCuda(cudaErrorInvalidValue, "cudaFoo(1)"), CUPROOF_OPS_CUDA_ERROR);
-  EXPECT_STREQ(cuproof_ops_last_error(),
-               "cudaFoo(1): cudaErrorInvalidValue (1): invalid argument");
+  EXPECT_STREQ(cuproof_ops_last_error(), "cudaFoo(1): cudaErrorInvalidValue (1): invalid argument");
   EXPECT_EQ(CheckCuda(cudaErrorNoDevice, "cudaFoo(1)"), CUPROOF_OPS_UNSUPPORTED_DEVICE);
   EXPECT_EQ(CheckCuda(cudaErrorInsufficientDriver, "cudaFoo(1)"), CUPROOF_OPS_UNSUPPORTED_DEVICE);
   EXPECT_EQ(CheckCuda(cudaSuccess, "cudaFoo(1)"), CUPROOF_OPS_OK);
