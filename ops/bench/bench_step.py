@@ -114,6 +114,8 @@ def syncs_and_launches(step):
         step()
     counts = {"syncs": 0, "copies_to_host": 0, "launches": 0, "kernels": 0}
     for event in found.events():
+        if getattr(event, "is_user_annotation", False) or event.name.startswith("Optimizer."):
+            continue
         on_gpu = event.device_type == torch.autograd.DeviceType.CUDA
         if event.name in SYNCS and not on_gpu:
             counts["syncs"] += 1
