@@ -153,6 +153,7 @@ int main() {
   CUDA(cudaMemcpy(shared.scale, &one, 4, cudaMemcpyHostToDevice));
   cudaStream_t stream = nullptr;
   CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CUDA(cudaDeviceSynchronize());
 
   cudaGraph_t graph = nullptr;
   CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

@@ -166,7 +166,7 @@ TEST_F(Determinism, WithHalfOfTheMultiprocessorsHeld) {
     *stop = 0;
     outputs.Poison();
     workspace_->Poison();
-    CUDA_CHECK(Spin(multiprocessors / 2, stop, 3000, other));
+    CUDA_CHECK(Spin(multiprocessors / 2, stop, 20000, other));
     RunCall(launch, call);
     EXPECT_EQ(cudaStreamQuery(other), cudaErrorNotReady) << "the spinning ended too early";
     *static_cast<volatile int*>(stop) = 1;

@@ -30,7 +30,9 @@ DeviceImage::~DeviceImage() {
 }
 
 void DeviceImage::Pad(size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) content_.push_back(kGuardBytes[content_.size() % 2]);
+  size_t at = content_.size();
+  content_.resize(at + bytes);
+  for (; at < content_.size(); ++at) content_[at] = kGuardBytes[at % 2];
 }
 
 int DeviceImage::Add(const void* content, size_t bytes, size_t offset) {
@@ -147,6 +149,8 @@ std::vector<unsigned char> DeviceImage::Read(int part) const {
 void DeviceImage::Write(int part, const void* content) const {
   CUDA_CHECK(cudaMemcpy(at(part), content, parts_[static_cast<size_t>(part)].bytes,
                         cudaMemcpyHostToDevice));
+  // Small copies may still be on their way.
+  CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 }  // namespace cuproof::ops::test

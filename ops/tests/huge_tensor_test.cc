@@ -43,6 +43,7 @@ class HugeTensor : public GpuTest {
 
   void Set(int64_t index, uint16_t bits) const {
     CUDA_CHECK(cudaMemcpy(static_cast<uint16_t*>(data_) + index, &bits, 2, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaDeviceSynchronize());
   }
   uint16_t Get(int64_t index) const {
     uint16_t bits = 0;

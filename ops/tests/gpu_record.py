@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Joins what run_on_gpu.sh measured into one record, and says whether a record is as it must be."""
+
+import datetime
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+OPS = Path(__file__).resolve().parent.parent
+MEASURED = ("include", "src/grad", "src/runtime", "src/seeded_bug.h", "specs", "tests", "tools")
+SOURCES = {".h", ".cc", ".cu", ".cuh", ".toml", ".sh", ".py", ".txt"}
+SANITIZERS = ("memcheck", "initcheck", "racecheck", "synccheck")
+SUITES = ("Spec/GradNormCases", "Spec/GradScaleCases", "Spec/GradAccumulateCases",
+          "Spec/NonfiniteGuardCases", "GradNorm", "GradScale", "GradAccumulate", "LossScale",
+          "NonfiniteGuard", "HugeTensor", "Determinism", "Refusals", "RefusalsOnGpu", "GuardRing")
+BUGS = 10
+
+
+def sources_hash():
+    """Of the sources that decide the result, wherever the checkout lies."""
+    digest = hashlib.sha256()
+    for place in MEASURED:
+        path = OPS / place
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            inside = file.relative_to(OPS)
+            if file.suffix in SOURCES and inside.parts[:2] not in {("tests", "torch"),
+                                                                  ("tests", "results")}:
+                digest.update(inside.as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def suites(work):
+    """Passed, failed and skipped tests of each suite, over the shards."""
+    counts = {}
+    for path in sorted(work.glob("tests.*.json")):
+        for suite in json.loads(path.read_text())["testsuites"]:
+            row = counts.setdefault(suite["name"], {"passed": 0, "failed": 0, "skipped": 0})
+            for test in suite["testsuite"]:
+                if test["status"] != "RUN":
+                    continue
+                how = ("failed" if "failures" in test else
+                       "skipped" if test["result"] == "SKIPPED" else "passed")
+                row[how] += 1
+    return counts
+
+
+def sanitizer(work, tool):
+    log = (work / f"{tool}.log").read_text(errors="replace")
+    found = re.search(r"ERROR SUMMARY: (\d+) error", log) or re.search(
+        r"RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?", log)
+    passed = re.search(r"\[  PASSED  \] (\d+) test", log)
+    return {"errors": int(found.group(1)) if found else None,
+            "tests": int(passed.group(1)) if passed else 0,
+            "exit_code": int((work / f"{tool}.status").read_text())}
+
+
+def faults(record):
+    """What in a record is not as it must be."""
+    wrong = []
+    datetime.date.fromisoformat(record["date"])
+    for suite in SUITES:
+        row = record["tests"].get(suite)
+        if not row or row["passed"] == 0:
+            wrong.append(f"suite {suite} did not run")
+        elif row["failed"]:
+            wrong.append(f"suite {suite}: {row['failed']} tests failed")
+    if not record["capture_after_prepare"].startswith("OK"):
+        wrong.append(f"capture after prepare: {record['capture_after_prepare']}")
+    for tool in SANITIZERS:
+        row = record["sanitizers"][tool]
+        if row["errors"] != 0 or row["exit_code"] != 0 or row["tests"] == 0:
+            wrong.append(f"{tool}: {row}")
+    seeded = {row["bug"]: row for row in record["seeded_bugs"]}
+    if sorted(seeded) != list(range(BUGS + 1)):
+        wrong.append(f"seeded bugs: {sorted(seeded)}")
+    for bug, row in seeded.items():
+        caught = row["exit_code"] != 0 and (row["failed"] > 0 or row["exit_code"] > 1)
+        if caught != (bug != 0):
+            wrong.append(f"seeded bug {bug} ({row['name']}): exit code {row['exit_code']}, "
+                         f"{row['failed']} of {row['tests']} tests failed")
+    return wrong
+
+
+def main():
+    work, out, seconds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    gpu, driver = run("nvidia-smi", "--query-gpu=name,driver_version",
+                      "--format=csv,noheader").splitlines()[0].split(", ")
+    seeded = work / "seeded_bugs.json"
+    record = {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "gpu": gpu,
+        "driver": driver,
+        "nvcc": re.search(r"V([\d.]+)", run("nvcc", "--version")).group(1),
+        "seconds": seconds,
+        "sources_sha256": sources_hash(),
+        "tests": suites(work),
+        "capture_after_prepare": (work / "capture.txt").read_text().strip(),
+        "sanitizers": {tool: sanitizer(work, tool) for tool in SANITIZERS},
+        "seeded_bugs": json.loads(seeded.read_text()) if seeded.exists() else [],
+    }
+    label = re.sub(r"^nvidia-", "", gpu.lower().replace(" ", "-"))
+    path = out / f"ops_{label}.json"
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    wrong = faults(record)
+    print("\n".join(wrong) or "all as it must be")
+    print(path)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

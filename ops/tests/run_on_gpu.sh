@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# All that needs a GPU, in one run: the tests, the fresh process that captures at once, the
+# sanitizers over small shapes, the seeded bugs. Needs an sm_90 GPU, the CUDA toolkit, CMake, ninja,
+# python3, and the programs that were built elsewhere (GoogleTest is inside them).
+#
+# Usage: run_on_gpu.sh OUTDIR [BUILD]
+#   BUILD: build/ops-sm_90, made by `cmake --preset sm_90 && cmake --build --preset sm_90` in ops/
+#
+# Writes OUTDIR/ops_<gpu>.json (ops_h200.json on an H200) and logs. Exit code 0: all as it must be.
+set -uo pipefail
+
+if [ $# -lt 1 ]; then
+    echo "usage: $0 OUTDIR [BUILD]" >&2
+    exit 2
+fi
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+build=$(realpath "${2:-$here/../../build/ops-sm_90}")
+tests=$build/tests/ops_tests
+export LD_LIBRARY_PATH=$build
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+start=$(date +%s)
+say() { echo "$(($(date +%s) - start)) s: $*" >&2; }
+
+# The host's share of the work is the larger one: several processes.
+shards=${SHARDS:-4}
+for ((i = 0; i < shards; ++i)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 240 "$tests" --gtest_brief=1 \
+        --gtest_output="json:$work/tests.$i.json" >"$work/tests.$i.log" 2>&1 &
+done
+wait
+cat "$work"/tests.*.log >"$out/tests.log"
+grep -hE '^\[  (FAILED|PASSED|SKIPPED) ' "$out/tests.log" | sort | uniq -c | sort -rn | head -20 >&2
+say "tests"
+
+"$build/tests/ops_capture_after_prepare" | tee "$work/capture.txt" >&2
+
+# Small shapes: every kernel, every type, both ways to read, the second reading, several pages.
+small='Spec/*mixed_vector_edges_normal:Spec/*mixed_vector_edges_tiny:Spec/*mixed_vector_edges_nan_tail'
+small+=':Spec/*mixed_empty_between_normal:Spec/*mixed_count_17_normal:Spec/*mixed_count_257_normal'
+small+=':GradNorm.EachOutputAlone:NonfiniteGuard.*:LossScale.AGraph*'
+export CUPROOF_OPS_TESTS_MAX_ELEMENTS=70000
+for tool in memcheck initcheck racecheck synccheck; do
+    (
+        # Memory that nothing has filled: initcheck shall see a read before a write.
+        if [ $tool = initcheck ]; then export CUPROOF_OPS_TESTS_RAW_WORKSPACE=1; fi
+        timeout "${SANITIZER_SECONDS:-150}" compute-sanitizer --tool $tool --print-limit 20 --error-exitcode 9 \
+            "$tests" --gtest_brief=1 --gtest_filter="$small" >"$work/$tool.log" 2>&1
+        echo $? >"$work/$tool.status"
+    ) &
+done
+wait
+unset CUPROOF_OPS_TESTS_MAX_ELEMENTS
+for tool in memcheck initcheck racecheck synccheck; do
+    cp "$work/$tool.log" "$out/$tool.log"
+    echo "$tool: exit $(cat "$work/$tool.status"), $(grep -h 'SUMMARY' "$work/$tool.log")" >&2
+done
+say "sanitizers"
+
+"$here/seeded_bugs.sh" "$tests" "$work/seeded_bugs.json"
+say "seeded bugs"
+
+python3 "$here/gpu_record.py" "$work" "$out" "$(($(date +%s) - start))"
