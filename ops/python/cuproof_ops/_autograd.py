@@ -8,7 +8,9 @@ def _setup_context(ctx, inputs, output):
     total, per_tensor, found_inf, first_bad = output
     ctx.has_loss_scale = loss_scale is not None
     ctx.mark_non_differentiable(found_inf, first_bad)
-    ctx.save_for_backward(total, per_tensor, *tensors, *([loss_scale] if ctx.has_loss_scale else []))
+    ctx.save_for_backward(
+        total, per_tensor, *tensors, *([loss_scale] if ctx.has_loss_scale else [])
+    )
 
 
 def _over(gradient, norm):

@@ -2,15 +2,15 @@
 
 Lists may mix float32, float16 and bfloat16 and any sizes, 0 included. Every tensor is dense: it
 fills one piece of memory without gap or overlap, in any order of dimensions (contiguous,
-channels_last, transposed). All lie on one CUDA device. An *index* is a place in that memory, counted
-from the tensor's first element there: for a contiguous tensor the index of ``tensor.view(-1)``.
+channels_last, transposed). All lie on one CUDA device. An *index* is a place in that memory,
+counted from the tensor's first element there: in a contiguous tensor that of ``tensor.view(-1)``.
 
-Work goes to the current stream of the tensors' device. Nothing waits for the GPU, and everything may
-be captured in a CUDA graph. A wrong argument raises RuntimeError, one line, before any launch.
+Work goes to the current stream of the tensors' device. Nothing waits for the GPU, and everything
+may be captured in a CUDA graph. A wrong argument raises RuntimeError, one line, before any launch.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import torch
 
@@ -29,18 +29,16 @@ class GradNorm(NamedTuple):
     found_inf: torch.Tensor
     """float32, ``()``: 1 if any element is Inf or NaN, else 0."""
     first_bad: torch.Tensor
-    """int64, ``(3,)``: tensor, index, and bits | dtype << 32 of the first Inf or NaN; -1, -1 if there
-    is none. ``BadElement.of(first_bad)`` reads it, and waits for the GPU to do so."""
+    """int64, ``(3,)``: tensor, index, and bits | dtype << 32 of the first Inf or NaN; -1, -1 if
+    there is none. ``BadElement.of(first_bad)`` reads it, and waits for the GPU to do so."""
 
 
-def grad_norm(
-    tensors: Sequence[torch.Tensor], loss_scale: Optional[torch.Tensor] = None
-) -> GradNorm:
+def grad_norm(tensors: Sequence[torch.Tensor], loss_scale: torch.Tensor | None = None) -> GradNorm:
     """L2 norm of all tensors as one vector, the norm of each, and where the first Inf or NaN is.
 
     One read. Squares are summed in float32 over short runs and in float64 above; the bits depend on
-    the sizes alone. ``loss_scale`` (float32, one element, on the device): the tensors hold that many
-    times the gradient, and the norms are divided by it.
+    values and sizes alone. ``loss_scale`` (float32, one element, on the device): the tensors hold
+    that many times the gradient, and the norms are divided by it.
 
     Differentiable: d norm / d x = x / norm (``loss_scale`` counts as a constant).
     torch differs: its norm of bfloat16 or float16 tensors is rounded to that type.
@@ -69,7 +67,7 @@ def grad_scale_(
     tensors: Sequence[torch.Tensor],
     factor: torch.Tensor,
     reciprocal: bool = False,
-    found_inf: Optional[torch.Tensor] = None,
+    found_inf: torch.Tensor | None = None,
 ) -> None:
     """In place: every element becomes float32(x) * factor, rounded once to the tensor's type.
 

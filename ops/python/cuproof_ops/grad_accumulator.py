@@ -1,7 +1,7 @@
 """Sums of gradients over micro-batches, in float32."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import torch
 
@@ -34,10 +34,11 @@ class GradAccumulator:
         norm = sums.finish(max_norm=1.0)   # the norm of sums.tensors, in the same pass
         ...                                # step on sums.tensors, times norm.factor
 
-    ``tensors``: one float32 sum for each parameter, with its shape and strides. The first ``add`` of
-    a step overwrites, so nothing has to be zeroed. Both calls read ``parameter.grad`` unless they are
-    given gradients, and set ``parameter.grad`` to None after that, so that the next backward pass
-    does not add to it. Nothing waits for the GPU; both may be captured in a CUDA graph.
+    ``tensors``: one float32 sum for each parameter, with its shape and strides. The first ``add``
+    of a step overwrites, so nothing has to be zeroed. Both calls read ``parameter.grad`` unless
+    they are given gradients, and set ``parameter.grad`` to None after that, so that the next
+    backward pass does not add to it. Nothing waits for the GPU; both may be captured in a CUDA
+    graph.
     """
 
     def __init__(self, parameters: Iterable[torch.Tensor]) -> None:
@@ -49,22 +50,23 @@ class GradAccumulator:
         self.micro_batches = 0
         """How many are in the sums of the step under way."""
 
-    def add(self, grads: Optional[Sequence[torch.Tensor]] = None) -> None:
+    def add(self, grads: Sequence[torch.Tensor] | None = None) -> None:
         """Adds the gradients of one micro-batch that is not the step's last."""
         self._run(grads, ())
         self.micro_batches += 1
 
     def finish(
         self,
-        grads: Optional[Sequence[torch.Tensor]] = None,
+        grads: Sequence[torch.Tensor] | None = None,
         *,
-        loss_scale: Optional[torch.Tensor] = None,
+        loss_scale: torch.Tensor | None = None,
         max_norm: float = 0.0,
     ) -> ClippedNorm:
         """Adds the last micro-batch and returns the norms of the sums.
 
         ``loss_scale`` (float32, one element, on the device): the sums hold that many times the
-        gradient. ``max_norm``: ``factor`` clips to it; 0: no clipping. The next ``add`` starts anew.
+        gradient. ``max_norm``: ``factor`` clips to it; 0: no clipping. The next ``add`` starts a
+        new step.
         """
         like = self.tensors[0]
         out = ClippedNorm(

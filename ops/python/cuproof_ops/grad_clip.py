@@ -3,7 +3,6 @@
 import math
 import types
 from collections.abc import Iterable
-from typing import Optional, Union
 
 import torch
 
@@ -13,11 +12,11 @@ _ops = torch.ops.cuproof
 
 
 def clip_grad_norm_(
-    parameters: Union[torch.Tensor, Iterable[torch.Tensor]],
+    parameters: torch.Tensor | Iterable[torch.Tensor],
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
-    foreach: Optional[bool] = None,
+    foreach: bool | None = None,
 ) -> torch.Tensor:
     """``torch.nn.utils.clip_grad_norm_`` with one read of the gradients and, where the norm is over
     ``max_norm``, one read and write more. Never waits for the GPU unless ``error_if_nonfinite``.
@@ -25,9 +24,9 @@ def clip_grad_norm_(
     Returns the total norm before clipping, ``()``, always float32. torch rounds the norm (and with
     it the factor) to the type of the gradients if all are bfloat16 or float16; here neither is.
 
-    Gradients that are not float32, float16 or bfloat16, not dense, on the CPU or on several devices,
-    sparse or distributed, and norms other than 2, are left to torch's own function. ``foreach`` only
-    matters there.
+    Gradients that are not float32, float16 or bfloat16, not dense, on the CPU or on several
+    devices, sparse or distributed, and norms other than 2, are left to torch's own function.
+    ``foreach`` only matters there.
     """
     if isinstance(parameters, torch.Tensor):
         parameters = [parameters]
@@ -60,8 +59,8 @@ def clip_(grads: list[torch.Tensor], max_norm: float, error_if_nonfinite: bool) 
         if error_if_nonfinite and not torch.isfinite(total):
             raise RuntimeError(
                 "The total norm of order 2.0 for gradients from `parameters` is non-finite, so it "
-                "cannot be clipped. To disable this error and scale the gradients by the non-finite "
-                "norm anyway, set `error_if_nonfinite=False`"
+                "cannot be clipped. To disable this error and scale the gradients by the "
+                "non-finite norm anyway, set `error_if_nonfinite=False`"
             )
         factor = torch.clamp(max_norm / (total + 1e-6), max=1.0)
         _ops.grad_scale_(grads, factor)

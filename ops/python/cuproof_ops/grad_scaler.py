@@ -25,10 +25,10 @@ class GradScaler(torch.amp.GradScaler):
     """``torch.amp.GradScaler`` with a faster unscale, bfloat16 gradients, and
     :meth:`unscale_and_clip_`.
 
-    Protocol, arguments, state_dict and results are torch's: unscaled float32 gradients have the same
-    bits, and the scale takes the same values. With a fused optimizer (``torch.optim.AdamW(...,
-    fused=True)``) nothing waits for the GPU; with another one :meth:`step` must read on the host
-    whether to skip, as torch's does.
+    Protocol, arguments, state_dict and results are torch's: unscaled float32 gradients have the
+    same bits, and the scale takes the same values. With a fused optimizer
+    (``torch.optim.AdamW(..., fused=True)``) nothing waits for the GPU; with another one
+    :meth:`step` must read on the host whether to skip, as torch's does.
 
         scaler.scale(loss).backward()
         norm = scaler.unscale_and_clip_(optimizer, max_norm=1.0)  # optional
@@ -51,8 +51,10 @@ class GradScaler(torch.amp.GradScaler):
         """
         max_norm = float(max_norm)
         if not max_norm > 0:
-            raise ValueError(f"max_norm: expected a number over 0, got {max_norm}; pass math.inf "
-                             "for no clipping")
+            raise ValueError(
+                f"max_norm: expected a number over 0, got {max_norm}; pass math.inf "
+                "for no clipping"
+            )
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         if not self._enabled:
             return clip_grad_norm_(parameters, max_norm)

@@ -3,7 +3,7 @@
 import ctypes
 import struct
 from collections.abc import Sequence
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 import torch
 
@@ -74,12 +74,12 @@ class NonfiniteGuard:
             print(record)
 
     ``check`` reads its tensors once, never waits for the GPU, and may be captured in a CUDA graph:
-    the step is counted on the device at every replay. A full ring keeps its oldest records, since the
-    first failure explains the others; ``dropped`` says how many it could not keep.
+    the step is counted on the device at every replay. A full ring keeps its oldest records, since
+    the first failure explains the others; ``dropped`` says how many it could not keep.
     """
 
     def __init__(
-        self, capacity: int = 1024, device: Union[str, int, torch.device, None] = None
+        self, capacity: int = 1024, device: str | int | torch.device | None = None
     ) -> None:
         """``capacity``: records, 1 to 2^20, of 32 bytes. ``device``: default the current one."""
         size = _ops.guard_ring_bytes(capacity)
@@ -131,5 +131,11 @@ class NonfiniteGuard:
             data, _HEADER.size + slot * _RECORD.size
         )
         return GuardRecord(
-            step, self._sites[site], tensor, index, _value(bits, _DTYPES[dtype]), bits, _DTYPES[dtype]
+            step,
+            self._sites[site],
+            tensor,
+            index,
+            _value(bits, _DTYPES[dtype]),
+            bits,
+            _DTYPES[dtype],
         )

@@ -102,7 +102,14 @@ def loss_scale_update_(scale, growth_tracker, found_inf, growth, backoff, interv
 
 
 def nonfinite_guard(
-    tensors, ring=None, found_inf=None, first=None, site=0, advance_step=False, workspace=None, ctas=0
+    tensors,
+    ring=None,
+    found_inf=None,
+    first=None,
+    site=0,
+    advance_step=False,
+    workspace=None,
+    ctas=0,
 ):
     bad = first_bad(tensors)
     if found_inf is not None:

@@ -27,7 +27,9 @@ def layouts(device, dtype):
     """Dense in other orders of dimensions, with sizes of 1 and 0."""
     return [
         torch.randn(5, 9, device=device).to(dtype).t(),
-        torch.randn(2, 3, 5, 7, device=device).to(dtype).contiguous(memory_format=torch.channels_last),
+        torch.randn(2, 3, 5, 7, device=device)
+        .to(dtype)
+        .contiguous(memory_format=torch.channels_last),
         torch.randn(3, 1, 4, device=device).to(dtype).permute(2, 1, 0),
         torch.randn(4, 0, 3, device=device).to(dtype),
         torch.randn((), device=device).to(dtype),

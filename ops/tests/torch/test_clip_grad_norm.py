@@ -74,7 +74,9 @@ def test_nonfinite_norm(device, value):
 
 
 def test_error_if_nonfinite_with_finite_gradients(device):
-    (ours, _), (theirs, _) = both(samples.many(device, [torch.float32]), 1.0, error_if_nonfinite=True)
+    (ours, _), (theirs, _) = both(
+        samples.many(device, [torch.float32]), 1.0, error_if_nonfinite=True
+    )
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=0)
 
 

@@ -22,7 +22,11 @@ def sentence(call, *arguments):
     "call, arguments, start",
     [
         (ops.grad_norm, ([torch.ones(3)], None), "tensors[0]: expected a strided tensor on a CUDA"),
-        (ops.grad_norm, ([torch.ones(3).to_sparse()], None), "tensors[0]: expected a strided tensor"),
+        (
+            ops.grad_norm,
+            ([torch.ones(3).to_sparse()], None),
+            "tensors[0]: expected a strided tensor",
+        ),
         (ops.grad_clip_factor, ([torch.ones(3)], None, 1.0), "grads[0]: "),
         (ops.grad_clip_norm_, ([torch.ones(3)], 1.0), "grads[0]: "),
         (ops.grad_scale_, ([torch.ones(3)], torch.ones(())), "grads[0]: "),
@@ -60,16 +64,31 @@ def test_ops_without_a_derivative_say_so():
 def refused(device):
     f32 = torch.ones(4, device=device)
     one = torch.ones((), device=device)
-    yield ops.grad_norm, ([f32.double()], None), "tensors[0]: expected float32, float16 or bfloat16, got"
-    yield ops.grad_norm, ([f32, f32.int()], None), "tensors[1]: expected float32, float16 or bfloat16"
-    yield ops.grad_norm, ([f32[::2]], None), "tensors[0]: expected dense memory, got strides with gaps"
+    yield ops.grad_norm, (
+        [f32.double()],
+        None,
+    ), "tensors[0]: expected float32, float16 or bfloat16, got"
+    yield ops.grad_norm, (
+        [f32, f32.int()],
+        None,
+    ), "tensors[1]: expected float32, float16 or bfloat16"
+    yield ops.grad_norm, (
+        [f32[::2]],
+        None,
+    ), "tensors[0]: expected dense memory, got strides with gaps"
     yield ops.grad_norm, ([f32[:1].expand(3)], None), "tensors[0]: expected dense memory"
     yield ops.grad_norm, ([f32, f32.cpu()], None), "tensors[1]: expected a strided tensor on a CUDA"
     yield ops.grad_norm, ([f32], one.double()), "loss_scale: expected float32 on a CUDA device"
     yield ops.grad_norm, ([f32], f32), "loss_scale: expected 1 elements, got 4"
     yield ops.grad_scale_, ([f32], one.cpu()), "factor: expected float32 on a CUDA device, got"
     yield ops.grad_scale_, ([f32], one, False, one.half()), "found_inf: expected float32"
-    yield ops.grad_norm_out, ([f32], None, 0.0, one, f32), "tensor_norms: expected 1 elements, got 4"
+    yield ops.grad_norm_out, (
+        [f32],
+        None,
+        0.0,
+        one,
+        f32,
+    ), "tensor_norms: expected 1 elements, got 4"
     yield ops.grad_norm_out, ([f32], None, float("nan"), one), "out.max_norm: expected a number"
     yield (
         ops.grad_norm_out,
@@ -82,7 +101,11 @@ def refused(device):
     yield ops.grad_accumulate_, ([f32[:3]], [f32], True), "accumulators[0]: expected the shape and"
     square = torch.ones(3, 4, device=device)
     turned = torch.ones(4, 3, device=device).t()
-    yield ops.grad_accumulate_, ([turned], [square], True), "accumulators[0]: expected the shape and"
+    yield ops.grad_accumulate_, (
+        [turned],
+        [square],
+        True,
+    ), "accumulators[0]: expected the shape and"
     yield ops.nonfinite_guard, ([f32], one), "ring: expected uint8 on a CUDA device, got float32"
     yield ops.nonfinite_guard, ([f32], None, one, None, 1 << 16), "site: expected 0 to 65535, got"
     tracker = torch.zeros((), dtype=torch.int32, device=device)

@@ -20,7 +20,7 @@ def test_sums_are_float32_additions_in_order(device, dtype):
     batches = [samples.many(device, [dtype]) + samples.layouts(device, dtype) for _ in range(4)]
     parameters = parameters_of(batches[0])
     sums = GradAccumulator(parameters)
-    for step in range(2):
+    for _ in range(2):
         for i, batch in enumerate(batches):
             for parameter, grad in zip(parameters, batch):
                 parameter.grad = grad.clone()
@@ -92,6 +92,4 @@ def test_two_thousand_tensors(device):
     sums = GradAccumulator(parameters_of(tensors))
     sums.add(tensors)
     norm = sums.finish(tensors)
-    torch.testing.assert_close(
-        norm.total.double(), 2 * samples.norm64(tensors), rtol=2e-7, atol=0
-    )
+    torch.testing.assert_close(norm.total.double(), 2 * samples.norm64(tensors), rtol=2e-7, atol=0)

@@ -75,7 +75,9 @@ def test_factor_of_one_keeps_the_bits_and_still_looks(device):
 def test_layouts_and_offsets(device, dtype):
     by = torch.full((), 0.3, device=device)
     tensors = samples.layouts(device, dtype)
-    tensors += [samples.offset_view(torch.randn(1003, device=device).to(dtype), n) for n in (1, 2, 4)]
+    tensors += [
+        samples.offset_view(torch.randn(1003, device=device).to(dtype), n) for n in (1, 2, 4)
+    ]
     expected = [by_hand(tensor, by) for tensor in tensors]
     functional.grad_scale_(tensors, by)
     assert all(samples.same_bits(a, b) for a, b in zip(tensors, expected))

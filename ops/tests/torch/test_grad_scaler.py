@@ -1,4 +1,4 @@
-"""GradScaler against torch.amp.GradScaler: scales, parameters, protocol, over 50 steps with Infs."""
+"""GradScaler against torch.amp.GradScaler: scales, parameters, protocol; 50 steps with Infs."""
 
 import copy
 import math
@@ -187,9 +187,7 @@ def test_infinite_max_norm_only_unscales(device):
     _, ours = one_step(
         device, make, GradScaler, lambda s, o, p: s.unscale_and_clip_(o, math.inf), grads
     )
-    _, theirs = one_step(
-        device, make, torch.amp.GradScaler, lambda s, o, p: s.unscale_(o), grads
-    )
+    _, theirs = one_step(device, make, torch.amp.GradScaler, lambda s, o, p: s.unscale_(o), grads)
     assert all(samples.same_bits(a.grad, b.grad) for a, b in zip(ours, theirs))
 
 

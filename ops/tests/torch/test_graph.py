@@ -5,7 +5,6 @@ import subprocess
 import sys
 import textwrap
 
-import pytest
 import torch
 
 import cuproof_ops
@@ -164,8 +163,8 @@ def test_loss_scale(cuda):
 
 
 class Step:
-    """Forward, backward, unscale and clip, fused step, update of the scale. Elementwise, so that its
-    bits do not depend on what cuBLAS chooses."""
+    """Forward, backward, unscale and clip, fused step, update of the scale. Elementwise, so that
+    its bits do not depend on what cuBLAS chooses."""
 
     def __init__(self, device):
         torch.manual_seed(7)

@@ -59,7 +59,9 @@ def test_old_torch_is_one_line():
 
 def test_missing_library_is_one_line():
     line = last_line(run("import cuproof_ops", **{_library.ENVIRONMENT: "/nowhere/ops.so"}))
-    assert line.startswith("ImportError: cuproof_ops: /nowhere/ops.so is missing; install the wheel")
+    assert line.startswith(
+        "ImportError: cuproof_ops: /nowhere/ops.so is missing; install the wheel"
+    )
 
 
 def test_damaged_library_is_one_line(tmp_path):

@@ -10,7 +10,20 @@ from cuproof_ops import BadElement, GradScaler, NonfiniteGuard, functional
 
 import samples
 
-LONG = 50_000_000  # cycles: some tens of milliseconds, far longer than any launch here
+LONG = 200_000_000  # cycles: a tenth of a second, far longer than any launch here
+
+
+@pytest.fixture(autouse=True)
+def loaded():
+    """All kernels of these tests: CUDA loads one at its first launch, and may wait to do so."""
+    if torch.cuda.is_available():
+        cuproof_ops.prepare()
+        tensor = torch.ones(10, device="cuda")
+        tensor[3] = math.inf
+        tensor.fill_(2)
+        torch.full((), 4.0, device="cuda")
+        torch.cuda._sleep(1)
+        torch.cuda.synchronize()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The library calls nothing of torch but the C shims of its stable ABI, and shows nothing itself."""
+"""The library calls nothing of torch but the C shims of its stable ABI, and exports nothing."""
 
 import os
 import re
@@ -11,8 +11,16 @@ import pytest
 import cuproof_ops
 from cuproof_ops import _library
 
-SYSTEM_LIBRARIES = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",
-                    "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
+SYSTEM_LIBRARIES = {
+    "libstdc++.so.6",
+    "libgcc_s.so.1",
+    "libc.so.6",
+    "libm.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "librt.so.1",
+    "ld-linux-x86-64.so.2",
+}
 
 
 @pytest.fixture
@@ -28,7 +36,9 @@ def output(*command):
 
 
 def test_only_stable_shims_are_undefined(library):
-    names = [line.split()[-1] for line in output("nm", "-D", "--undefined-only", library).splitlines()]
+    names = [
+        line.split()[-1] for line in output("nm", "-D", "--undefined-only", library).splitlines()
+    ]
     system = re.compile(r"@(GLIBC|GLIBCXX|CXXABI|GCC)_|^_ITM_|^__gmon_start__$")
     others = [name for name in names if not system.search(name)]
     assert others
