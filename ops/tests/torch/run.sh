@@ -13,7 +13,7 @@ root=$(cd "$here/../../.." && pwd)
 
 venv=$("$here/venv.sh" "$age") || exit $?
 
-export CUPROOF_OPS_TORCH_LIBRARY=$library
-export PYTHONPATH=$root/ops/python
+export CUPROOF_OPS_TORCH_LIBRARY="$library"
+export PYTHONPATH="$root/ops/python"
 export PYTHONDONTWRITEBYTECODE=1
 exec "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs "$here" "$@"
