@@ -16,7 +16,7 @@ SANITIZERS = ("memcheck", "initcheck", "racecheck", "synccheck")
 SUITES = ("Spec/GradNormCases", "Spec/GradScaleCases", "Spec/GradAccumulateCases",
           "Spec/NonfiniteGuardCases", "GradNorm", "GradScale", "GradAccumulate", "LossScale",
           "NonfiniteGuard", "HugeTensor", "Determinism", "Refusals", "RefusalsOnGpu", "GuardRing")
-BUGS = 10
+LEAST_BUGS = 10
 
 
 def sources_hash():
@@ -79,7 +79,7 @@ def faults(record):
         if row["errors"] != 0 or row["exit_code"] != 0 or row["tests"] == 0:
             wrong.append(f"{tool}: {row}")
     seeded = {row["bug"]: row for row in record["seeded_bugs"]}
-    if sorted(seeded) != list(range(BUGS + 1)):
+    if len(seeded) <= LEAST_BUGS or sorted(seeded) != list(range(len(seeded))):
         wrong.append(f"seeded bugs: {sorted(seeded)}")
     for bug, row in seeded.items():
         caught = row["exit_code"] != 0 and (row["failed"] > 0 or row["exit_code"] > 1)
