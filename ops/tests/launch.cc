@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -47,7 +48,12 @@ void CheckCudaCall(cudaError_t error, const char* call, const char* file, int li
 }
 
 const std::string& NoGpuReason() {
-  static const std::string reason = AskForGpu();
+  static const std::string reason = [] {
+    std::string asked = AskForGpu();
+    // Once, where each test's own line is one of a thousand.
+    if (!asked.empty()) std::printf("SKIP: %s\n", asked.c_str());
+    return asked;
+  }();
   return reason;
 }
 
