@@ -66,7 +66,30 @@ def test_scale_in_place_of_inputs_and_intermediates(device, compiled):
         assert samples.same_bits(a, b)
 
 
+@torch.library.custom_op("cuproof_test::scale_", mutates_args={"tensors"})
+def plain_scale_(tensors: list[torch.Tensor], factor: torch.Tensor) -> None:
+    for tensor in tensors:
+        tensor.mul_(factor)
+
+
+def plain_operator_fails_too(device, compiled):
+    """With dynamic shapes Inductor drops the offset of a view that an operator writes (seen from 2.10
+    to 2.15; pytorch#198068), whatever the operator. The docstring of grad_scale_ warns of it."""
+
+    def function(base, factor):
+        plain_scale_([base[0], base[2]], factor)
+        return base * 1
+
+    base = torch.ones(4, 8, device=device)
+    compiled(function)(base, torch.full((), 3.0, device=device))
+    torch._dynamo.reset()
+    return base[:, 0].tolist() != [3.0, 1.0, 3.0, 1.0]
+
+
 def test_scale_of_views(device, compiled):
+    if plain_operator_fails_too(device, compiled):
+        pytest.xfail("pytorch#198068: any operator that writes to a view at an offset")
+
     def function(base, factor):
         rows = [base[0], base[2]]
         functional.grad_scale_(rows, factor)
