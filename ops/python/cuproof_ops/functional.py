@@ -75,8 +75,8 @@ def grad_scale_(
     ``found_inf`` (float32, one element) is set to 1 if an element was Inf or NaN, else left alone.
     A factor of exactly 1 writes nothing. Same bits as torch's unscale for float32 and float16.
 
-    Under ``torch.compile(dynamic=True)`` pass no views that start inside another tensor: Inductor of
-    torch 2.10 to 2.15 drops their offset for any custom operator that writes to them
+    Under ``torch.compile(dynamic=True)`` pass no views that start inside another tensor: Inductor
+    (seen in torch 2.10 and 2.15) drops their offset for any custom operator that writes to them
     (pytorch#198068). Whole tensors are right.
     """
     tensors = list(tensors)

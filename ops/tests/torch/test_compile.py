@@ -73,8 +73,8 @@ def plain_scale_(tensors: list[torch.Tensor], factor: torch.Tensor) -> None:
 
 
 def plain_operator_fails_too(device, compiled):
-    """With dynamic shapes Inductor drops the offset of a view that an operator writes (seen from 2.10
-    to 2.15; pytorch#198068), whatever the operator. The docstring of grad_scale_ warns of it."""
+    """With dynamic shapes Inductor drops the offset of a view that an operator writes (seen in 2.10
+    and 2.15; pytorch#198068), whatever the operator. The docstring of grad_scale_ warns of it."""
 
     def function(base, factor):
         plain_scale_([base[0], base[2]], factor)
