@@ -50,8 +50,8 @@ __device__ inline void WriteOutputs(const cuproof_ops_norm_outputs& out, double 
   if (out.total_norm != nullptr) *out.total_norm = norm;
   float clip = 1;
   if (out.max_norm > 0) {
-    // As torch has it: a NaN stays one.
-    clip = out.max_norm / (norm + 1e-6f);
+    // In torch's roundings, which divides a number by a tensor in two steps. A NaN stays one.
+    clip = out.max_norm * (1 / (norm + 1e-6f));
     if (clip > 1) clip = 1;
   }
   const float factor = clip * static_cast<float>(1 / scale);

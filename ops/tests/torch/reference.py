@@ -36,7 +36,7 @@ def square_sums(tensors):
 
 def clip_factor(norm, max_norm):
     """torch's, in float32 throughout."""
-    return torch.clamp(max_norm / (norm + 1e-6), max=1.0)
+    return torch.clamp((norm + 1e-6).reciprocal() * max_norm, max=1.0)
 
 
 def norms(tensors, loss_scale, max_norm):

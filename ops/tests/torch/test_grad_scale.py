@@ -45,6 +45,10 @@ def test_bits_of_torch(cuda, dtype, factor):
     torch._amp_foreach_non_finite_check_and_unscale_(theirs, their_flag, by)
     functional.grad_scale_(ours, by, found_inf=our_flag)
     assert our_flag.item() == their_flag.item() == 1
+    if factor == 1:
+        # Nothing is written; torch rewrites a NaN with other bits.
+        for a in (*ours, *theirs):
+            a.nan_to_num_(nan=7.0, posinf=math.inf)
     assert all(samples.same_bits(a, b) for a, b in zip(ours, theirs))
 
 

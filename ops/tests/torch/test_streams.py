@@ -59,6 +59,9 @@ def test_scale_waits_for_its_stream(late):
 def test_guard_waits_for_its_stream(cuda):
     guard = NonfiniteGuard(device=cuda)
     tensor = torch.ones(1000, device=cuda)
+    # Loading a kernel for the first time may wait for the GPU.
+    tensor[5] = 0.0
+    guard.check([tensor], site="early")
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):

@@ -29,7 +29,8 @@ typedef struct cuproof_ops_norm_outputs {
 
   const float* loss_scale; /* [1] in: the tensors hold loss_scale times the gradient. null: 1 */
   float max_norm;          /* clip to this norm of the unscaled gradient; 0 or less: no clipping */
-  float* factor;     /* [1] (min(1, max_norm / (total_norm + 1e-6))) / loss_scale: multiply by it */
+  float* factor;     /* [1] min(1, max_norm * (1 / (total_norm + 1e-6))) / loss_scale in fp32: multiply
+                        by it */
   float* grad_scale; /* [1] 1 / factor: what a fused optimizer divides by. 1 where factor is 0 or
                         not finite, so that a skipped step reads a harmless number */
 } cuproof_ops_norm_outputs;

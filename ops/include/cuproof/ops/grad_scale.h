@@ -14,8 +14,10 @@ extern "C" {
 #endif
 
 typedef struct cuproof_ops_grad_scale_params {
-  cuproof_ops_tensor_list grads; /* in and out: x becomes round(fp32(x) * factor), rounded once */
-  const float* factor;           /* [1] device, in. Exactly 1 without found_inf: nothing is read */
+  cuproof_ops_tensor_list grads; /* in and out: x becomes the fp32 product x * factor, rounded to
+                                    the tensor's type: the bits of torch's unscale and clip */
+  const float* factor; /* [1] device, in. Exactly 1: nothing is written, and without found_inf
+                          nothing is read */
   int32_t reciprocal;            /* nonzero: multiply by fp32(1 / fp64(*factor)) instead */
   float* found_inf; /* [1] device: set to 1 if an element is Inf or NaN before the multiplication,
                        else left alone (as torch's unscale does). null: not wanted */
