@@ -7,15 +7,20 @@ import json
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as xml
 from pathlib import Path
 
 OPS = Path(__file__).resolve().parent.parent
-MEASURED = ("include", "src/grad", "src/runtime", "src/seeded_bug.h", "specs", "tests", "tools")
+MEASURED = ("include", "python", "src", "specs", "tests", "tools")
 SOURCES = {".h", ".cc", ".cu", ".cuh", ".toml", ".sh", ".py", ".txt"}
 SANITIZERS = ("memcheck", "initcheck", "racecheck", "synccheck")
 SUITES = ("Spec/GradNormCases", "Spec/GradScaleCases", "Spec/GradAccumulateCases",
           "Spec/NonfiniteGuardCases", "GradNorm", "GradScale", "GradAccumulate", "LossScale",
           "NonfiniteGuard", "HugeTensor", "Determinism", "Refusals", "RefusalsOnGpu", "GuardRing")
+TORCH_SUITES = ("test_clip_grad_norm", "test_compile", "test_errors", "test_fake",
+                "test_grad_accumulator", "test_grad_norm", "test_grad_scale", "test_grad_scaler",
+                "test_graph", "test_load", "test_no_sync", "test_nonfinite_guard", "test_opcheck",
+                "test_streams")
 LEAST_BUGS = 10
 
 
@@ -27,8 +32,7 @@ def sources_hash():
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:
             inside = file.relative_to(OPS)
-            if file.suffix in SOURCES and inside.parts[:2] not in {("tests", "torch"),
-                                                                  ("tests", "results")}:
+            if file.suffix in SOURCES and inside.parts[:2] != ("tests", "results"):
                 digest.update(inside.as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -52,6 +56,22 @@ def suites(work):
     return counts
 
 
+def torch_suites(work):
+    """The same of the tests of the binding, by file, and the torch they ran under."""
+    counts = {}
+    for path in sorted(work.glob("torch.*.xml")):
+        for case in xml.parse(path).iter("testcase"):
+            name = case.get("classname").rpartition(".")[2]
+            row = counts.setdefault(name, {"passed": 0, "failed": 0, "skipped": 0})
+            failed = case.find("failure") is not None or case.find("error") is not None
+            row["failed" if failed else
+                "skipped" if case.find("skipped") is not None else "passed"] += 1
+    if not counts:
+        return {}
+    version = run(sys.executable, "-c", "import torch; print(torch.__version__)").strip()
+    return {"version": version, "tests": counts}
+
+
 def sanitizer(work, tool):
     log = (work / f"{tool}.log").read_text(errors="replace")
     found = re.search(r"ERROR SUMMARY: (\d+) error", log) or re.search(
@@ -72,6 +92,12 @@ def faults(record):
             wrong.append(f"suite {suite} did not run")
         elif row["failed"]:
             wrong.append(f"suite {suite}: {row['failed']} tests failed")
+    for suite in TORCH_SUITES:
+        row = record["torch"].get("tests", {}).get(suite)
+        if not row or row["passed"] == 0:
+            wrong.append(f"torch: {suite} did not run")
+        elif row["failed"]:
+            wrong.append(f"torch: {suite}: {row['failed']} tests failed")
     if not record["capture_after_prepare"].startswith("OK"):
         wrong.append(f"capture after prepare: {record['capture_after_prepare']}")
     for tool in SANITIZERS:
@@ -102,6 +128,7 @@ def main():
         "seconds": seconds,
         "sources_sha256": sources_hash(),
         "tests": suites(work),
+        "torch": torch_suites(work),
         "capture_after_prepare": (work / "capture.txt").read_text().strip(),
         "sanitizers": {tool: sanitizer(work, tool) for tool in SANITIZERS},
         "seeded_bugs": json.loads(seeded.read_text()) if seeded.exists() else [],

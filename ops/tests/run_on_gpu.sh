@@ -24,15 +24,43 @@ trap 'rm -rf "$work"' EXIT
 start=$(date +%s)
 say() { echo "$(($(date +%s) - start)) s: $*" >&2; }
 
+# Alone: one kernel has to hold half of the GPU while another runs, which the time slices of other
+# processes break up.
+alone='Determinism.WithHalfOfTheMultiprocessorsHeld'
+timeout 60 "$tests" --gtest_brief=1 --gtest_filter="$alone" \
+    --gtest_output="json:$work/tests.alone.json" >"$work/tests.alone.log" 2>&1
+
+# The binding, where it was built and there is a torch: all but the tests that watch a stream at work
+# beside the others, those alone.
+torch=$build/src/torch/_cuproof_ops_torch.so
+pytest() {
+    local name=$1
+    shift
+    (cd "$work" && CUPROOF_OPS_TORCH_LIBRARY=$torch PYTHONPATH=$here/../python \
+        PYTHONDONTWRITEBYTECODE=1 timeout 240 python3 -m pytest -q -p no:cacheprovider \
+        --junit-xml="$work/torch.$name.xml" -rsfE --tb=short -k 'not reference' "$@") \
+        >"$work/torch.$name.log" 2>&1
+}
+if [ -e "$torch" ] && python3 -c 'import torch, pytest' 2>/dev/null; then
+    pytest streams "$here/torch/test_streams.py" "$here/torch/test_no_sync.py"
+    parallel=()
+    python3 -c 'import xdist' 2>/dev/null && parallel=(-n 4 --dist loadfile)
+    pytest others "${parallel[@]}" --ignore "$here/torch/test_streams.py" \
+        --ignore "$here/torch/test_no_sync.py" "$here/torch" &
+fi
+
 # The host's share of the work is the larger one: several processes.
 shards=${SHARDS:-4}
 for ((i = 0; i < shards; ++i)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 240 "$tests" --gtest_brief=1 \
+        --gtest_filter="-$alone" \
         --gtest_output="json:$work/tests.$i.json" >"$work/tests.$i.log" 2>&1 &
 done
 wait
 cat "$work"/tests.*.log | head -c 4000000 >"$out/tests.log"
 grep -hE '^\[  (FAILED|PASSED|SKIPPED) ' "$out/tests.log" | sort | uniq -c | sort -rn | head -20 >&2
+cat "$work"/torch.*.log >"$out/torch.log" 2>/dev/null
+tail -n 3 "$work"/torch.*.log >&2
 say "tests"
 
 "$build/tests/ops_capture_after_prepare" | tee "$work/capture.txt" >&2

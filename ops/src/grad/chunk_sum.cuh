@@ -1,4 +1,7 @@
-// Sum of squares of one chunk: fp32 in lanes where that is right, fp64 where it is not.
+// Sum of squares of one chunk, to the precision of fp64 where that costs nothing.
+//
+// A square of bf16 or fp16 is exact in fp32, and so, nearly always, is the sum of a few; all else
+// is fp64. Only the squares of bf16 can leave the range of fp32.
 //
 // The fast path looks for no Inf and no NaN. It need not: squares are never negative, so a bad
 // element makes the sum Inf or NaN and nothing takes that away again. Only a chunk whose sum is
@@ -15,42 +18,56 @@
 
 namespace cuproof::ops {
 
+/// Elements whose squares are summed in fp32 before fp64: bf16 has 8 bits, so four squares of 16
+/// fit with room for unlike exponents; fp16 has 11, so two of 22; fp32 none.
+template <class T>
+inline constexpr int kSummedInFloat = 1;
+template <>
+inline constexpr int kSummedInFloat<__nv_bfloat16> = 4;
+template <>
+inline constexpr int kSummedInFloat<__half> = 2;
+
+/// Whether the square of a finite element that is not zero may be Inf, zero or denormal in fp32.
+template <class T>
+inline constexpr bool kSquareLeavesRange = false;
+template <>
+inline constexpr bool kSquareLeavesRange<__nv_bfloat16> = true;
+
 /// Squares of one lane.
 template <class T>
 struct LaneSquares {
-  float sum[kWidth<T>] = {};
+  double sum[2] = {};  // alternately, so that one addition need not wait for the other
   uint32_t bits = 0;
 
-  __device__ void Add(const float (&value)[kWidth<T>]) {
-#pragma unroll
-    for (int i = 0; i < kWidth<T>; ++i) sum[i] = __fmaf_rn(value[i], value[i], sum[i]);
-  }
   __device__ void AddVector(uint4 vector) {
-    const Words words{vector};
-    bits |= words.word[0] | words.word[1];
-    bits |= words.word[2] | words.word[3];
+    if constexpr (kSquareLeavesRange<T>) {
+      const Words words{vector};
+      bits |= words.word[0] | words.word[1];
+      bits |= words.word[2] | words.word[3];
+    }
     float value[kWidth<T>];
     Unpack<T>(vector, value);
-    Add(value);
-  }
-  __device__ double Total() const {
-    float total[kWidth<T>];
+    constexpr int kGroup = kSummedInFloat<T>;
 #pragma unroll
-    for (int i = 0; i < kWidth<T>; ++i) total[i] = sum[i];
+    for (int i = 0; i < kWidth<T>; i += kGroup) {
+      if constexpr (kGroup == 1) {
+        const double wide = value[i];
+        sum[i % 2] = __fma_rn(wide, wide, sum[i % 2]);
+      } else {
+        float group = value[i] * value[i];
 #pragma unroll
-    for (int half = kWidth<T> / 2; half > 0; half /= 2) {
-#pragma unroll
-      for (int i = 0; i < half; ++i) total[i] += total[i + half];
+        for (int j = 1; j < kGroup; ++j) group = __fmaf_rn(value[i + j], value[i + j], group);
+        sum[i / kGroup % 2] += group;
+      }
     }
-    return total[0];
   }
-  /// Whether any element was not zero; the sign of a zero does not count.
-  __device__ bool AnyNonZero() const {
-    return (bits & (sizeof(T) == 4 ? 0x7fffffffu : 0x7fff7fffu)) != 0;
-  }
+  __device__ double Total() const { return sum[0] + sum[1]; }
+  /// Whether any element was not zero, of a type for which this matters; the sign of a zero does
+  /// not count.
+  __device__ bool AnyNonZero() const { return (bits & 0x7fff7fffu) != 0; }
 };
 
-/// Below it the squares of the chunk may have been denormal.
+/// Below it the squares of the chunk may have been denormal in fp32.
 inline constexpr double kSmallestTrusted = 0x1p-100;
 
 /// The second reading: fp64, and every element looked at. Out of line, so that it costs the fast

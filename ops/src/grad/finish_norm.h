@@ -39,6 +39,7 @@ struct FinishParams {
   uint16_t advance_step;
   bool first_page;
   bool last_page;
+  bool wants_norm;  // else only whether and where anything is bad
 };
 
 /// Launches the kernel that ends the norm of a page, behind the one that reads it.

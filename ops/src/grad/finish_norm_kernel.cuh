@@ -189,27 +189,32 @@ __device__ inline double SumOfPage(const Shared& shared, int32_t count) {
   return SumOfBlock<kThreads>(mine, false, shared_sum).sum;
 }
 
-/// The first tensor whose sum is bad; every thread gets it.
-template <int kThreads, class Shared>
-__device__ inline int32_t FirstBadTensor(const Shared& shared, int32_t count) {
-  __shared__ int64_t shared_min[kThreads / 32];
-  int64_t bad = INT64_MAX;
-  for (int32_t t = static_cast<int32_t>(threadIdx.x); t < count; t += kThreads) {
-    if (IsBad(shared.tensor_sum[t]) && t < bad) bad = t;
-  }
-  return static_cast<int32_t>(MinOfBlock<kThreads>(bad, shared_min));
+/// Whether any chunk's sum is bad; every thread gets it.
+template <int kThreads>
+__device__ inline bool AnyBadChunk(const PageSums& page, uint32_t chunks) {
+  bool bad = false;
+#pragma unroll 16
+  for (uint32_t c = threadIdx.x; c < chunks; c += kThreads) bad |= IsBad(page.sum[c]);
+  return __syncthreads_or(bad) != 0;
 }
 
-/// The first chunk of a tensor whose sum is bad; every thread gets it.
+/// The first bad element of a page that has one; every thread gets it. Chunks are in the order of
+/// tensors.
 template <int kThreads>
-__device__ inline uint32_t FirstBadChunk(const PageSums& page, int32_t tensor) {
+__device__ inline cuproof_ops_bad_element FirstBad(const FinishParams& params) {
   __shared__ int64_t shared_min[kThreads / 32];
-  const uint32_t end = page.entry[tensor + 1].first_chunk;
+  const PageSums& page = params.page;
   int64_t bad = INT64_MAX;
-  for (uint32_t c = page.entry[tensor].first_chunk + threadIdx.x; c < end; c += kThreads) {
+  for (uint32_t c = threadIdx.x; c < params.chunks; c += kThreads) {
     if (IsBad(page.sum[c]) && c < bad) bad = c;
   }
-  return static_cast<uint32_t>(MinOfBlock<kThreads>(bad, shared_min));
+  const auto chunk = static_cast<uint32_t>(MinOfBlock<kThreads>(bad, shared_min));
+  const int32_t tensor =
+      TensorOfChunk([&page](int32_t t) { return page.entry[t].first_chunk; }, params.count, chunk);
+  const PageEntry& entry = page.entry[tensor];
+  const int64_t index = page.bad[chunk];
+  return {int64_t{params.first_tensor} + tensor, index, ElementBits(entry, index),
+          static_cast<uint32_t>(entry.dtype())};
 }
 
 /// For pages of at most kTensors tensors and, if that is not 0, kStaged chunks.
@@ -217,27 +222,26 @@ template <int kThreads, int kTensors, int kStaged>
 __global__ void __launch_bounds__(kThreads, 1)
     FinishNormKernel(const __grid_constant__ FinishParams params) {
   __shared__ FinishShared<kTensors, kStaged> shared;
-  const PageSums& page = params.page;
   const int32_t thread = static_cast<int32_t>(threadIdx.x);
   WaitForReadingKernel();
   const double scale = params.out.loss_scale != nullptr ? *params.out.loss_scale : 1.0;
-  const double* sums = Stage<kThreads>(params, shared);
-  SumTensors<kThreads>(sums, params.count, shared);
-
-  if (params.out.tensor_norms != nullptr) {
-    for (int32_t t = thread; t < params.count; t += kThreads) {
-      params.out.tensor_norms[params.first_tensor + t] = Norm(shared.tensor_sum[t], scale);
+  double page_sum = 0;
+  bool any_bad = false;
+  if (params.wants_norm) {
+    const double* sums = Stage<kThreads>(params, shared);
+    SumTensors<kThreads>(sums, params.count, shared);
+    if (params.out.tensor_norms != nullptr) {
+      for (int32_t t = thread; t < params.count; t += kThreads) {
+        params.out.tensor_norms[params.first_tensor + t] = Norm(shared.tensor_sum[t], scale);
+      }
     }
+    page_sum = SumOfPage<kThreads>(shared, params.count);
+    any_bad = IsBad(page_sum);
+  } else {
+    any_bad = AnyBadChunk<kThreads>(params.page, params.chunks);
   }
-  const double page_sum = SumOfPage<kThreads>(shared, params.count);
   cuproof_ops_bad_element bad{-1, -1, 0, 0};
-  if (IsBad(page_sum)) {
-    const int32_t bad_tensor = FirstBadTensor<kThreads>(shared, params.count);
-    const PageEntry& entry = page.entry[bad_tensor];
-    const int64_t index = page.bad[FirstBadChunk<kThreads>(page, bad_tensor)];
-    bad = {params.first_tensor + bad_tensor, index, ElementBits(entry, index),
-           static_cast<uint32_t>(entry.dtype())};
-  }
+  if (any_bad) bad = FirstBad<kThreads>(params);
   if (thread != 0) return;
 
   double sum = page_sum;

@@ -27,13 +27,12 @@ cuproof_ops_bad_element FirstBad(const cuproof_ops_tensor_list& list);
 /// Bound of |norm - exact| / exact for the norm that the kernels give of one tensor, without an Inf
 /// or NaN.
 ///
-/// A lane adds at most n = ceil(min(elements, chunk) / (256 w)) squares to each of its w sums (w:
-/// elements in 16 bytes), each with one rounding (fma), then adds its w sums in log2(w) steps. All
-/// terms are positive, so that the sum's relative error is at most (n + log2 w) u / (1 - ...), with
-/// u = 2^-24; a chunk's sum below 2^-100 is taken again in fp64, so squares lost to underflow, at
-/// most 2^17 times 2^-150, are below 2^-33 of it. The root halves the error; rounding to fp32 adds
-/// u. fp64 work adds less than 2^-35.
-double NormErrorBound(cuproof_ops_dtype dtype, int64_t elements);
+/// Squares of 16-bit types are exact in fp32. Of bf16 four neighbours are summed there, with three
+/// roundings of u = 2^-24 each, of fp16 two, with one; fp32 is squared and summed in fp64. All terms
+/// are positive, so that the sum's relative error is at most as many u; squares lost to underflow, at
+/// most 2^17 times 2^-150, are below 2^-33 of a chunk that is not summed again. The root halves the
+/// error; rounding to fp32 adds u. fp64 work adds less than 2^-35.
+double NormErrorBound(cuproof_ops_dtype dtype);
 
 /// The same for a list: the largest of its tensors'.
 double NormErrorBound(const cuproof_ops_tensor_list& list);

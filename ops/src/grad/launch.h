@@ -84,6 +84,9 @@ FinishParams FinishOfPage(FinishParams finish, const AnyPage& page) {
   finish.count = page.count;
   finish.first_tensor = page.first_tensor;
   finish.chunks = page.chunks();
+  const cuproof_ops_norm_outputs& out = finish.out;
+  finish.wants_norm = out.total_norm != nullptr || out.tensor_norms != nullptr ||
+                      out.factor != nullptr || out.grad_scale != nullptr;
   return finish;
 }
 

@@ -60,13 +60,13 @@ def test_guard_waits_for_its_stream(cuda):
     guard = NonfiniteGuard(device=cuda)
     tensor = torch.ones(1000, device=cuda)
     # Loading a kernel for the first time may wait for the GPU.
-    tensor[5] = 0.0
+    tensor.narrow(0, 5, 1).fill_(0.0)
     guard.check([tensor], site="early")
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         torch.cuda._sleep(LONG)
-        tensor[3] = math.inf
+        tensor.narrow(0, 3, 1).fill_(math.inf)
         guard.check([tensor], site="late")
     assert not stream.query()
     assert [record.index for record in guard.read()] == [3]

@@ -15,11 +15,11 @@ extern "C" {
 
 /* What one pass tells. Every pointer is device memory; null: not wanted.
 
-   Let S be the sum of squares of all elements. Squares of one chunk (32,768 elements, 131,072 in
-   tensors of 2^26 and more) are summed in fp32 in 256 lanes, all else in fp64, in an order that
-   depends on the sizes alone: the same bits for any grid, address, stream, graph. A chunk whose fp32
-   sum overflows, or is below 2^-100 and not zero, is summed again in fp64: the norm is right over
-   the whole range of fp32.
+   Let S be the sum of squares of all elements. Squares of bf16 and fp16 are exact in fp32, where
+   four (two) neighbours are summed; all else is fp64, in an order that depends on the sizes alone:
+   the same bits for any grid, address, stream, graph. A chunk (32,768 elements; 131,072 in tensors
+   of 2^26 and more) whose bf16 squares leave the range of fp32 is summed again in fp64, so the norm
+   is right over the whole range of every type; its error is that of the last rounding to fp32.
    With an Inf or NaN anywhere, total_norm is Inf or NaN as the sum of squares would be. */
 typedef struct cuproof_ops_norm_outputs {
   float* total_norm;   /* [1] sqrt(S) / loss_scale */
