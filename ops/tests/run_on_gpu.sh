@@ -37,7 +37,7 @@ pytest() {
     local name=$1
     shift
     (cd "$work" && CUPROOF_OPS_TORCH_LIBRARY=$torch PYTHONPATH=$here/../python \
-        PYTHONDONTWRITEBYTECODE=1 timeout 240 python3 -m pytest -q -p no:cacheprovider \
+        PYTHONDONTWRITEBYTECODE=1 timeout 170 python3 -m pytest -q -p no:cacheprovider \
         --junit-xml="$work/torch.$name.xml" -rsfE --tb=short -k 'not reference' "$@") \
         >"$work/torch.$name.log" 2>&1
 }
@@ -50,9 +50,9 @@ if [ -e "$torch" ] && python3 -c 'import torch, pytest' 2>/dev/null; then
 fi
 
 # The host's share of the work is the larger one: several processes.
-shards=${SHARDS:-4}
+shards=${SHARDS:-6}
 for ((i = 0; i < shards; ++i)); do
-    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 240 "$tests" --gtest_brief=1 \
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 150 "$tests" --gtest_brief=1 \
         --gtest_filter="-$alone" \
         --gtest_output="json:$work/tests.$i.json" >"$work/tests.$i.log" 2>&1 &
 done
@@ -65,6 +65,10 @@ say "tests"
 
 "$build/tests/ops_capture_after_prepare" | tee "$work/capture.txt" >&2
 
+# Beside the sanitizers: both wait for the host most of the time.
+SEEDED_SECONDS=${SEEDED_SECONDS:-100} "$here/seeded_bugs.sh" "$tests" "$work/seeded_bugs.json" \
+    2>"$out/seeded_bugs.log" &
+
 # Small shapes: every kernel, every type, both ways to read, the second reading, several pages.
 small='Spec/*mixed_vector_edges_normal:Spec/*mixed_vector_edges_tiny:Spec/*mixed_vector_edges_nan_tail'
 small+=':Spec/*mixed_empty_between_normal:Spec/*mixed_count_17_normal:Spec/*mixed_count_257_normal'
@@ -74,20 +78,18 @@ for tool in memcheck initcheck racecheck synccheck; do
     (
         # Memory that nothing has filled: initcheck shall see a read before a write.
         if [ $tool = initcheck ]; then export CUPROOF_OPS_TESTS_RAW_WORKSPACE=1; fi
-        timeout "${SANITIZER_SECONDS:-150}" compute-sanitizer --tool $tool --print-limit 20 --error-exitcode 9 \
+        timeout "${SANITIZER_SECONDS:-170}" compute-sanitizer --tool $tool --print-limit 20 --error-exitcode 9 \
             "$tests" --gtest_brief=1 --gtest_filter="$small" >"$work/$tool.log" 2>&1
         echo $? >"$work/$tool.status"
     ) &
 done
 wait
+cat "$out/seeded_bugs.log" >&2
 unset CUPROOF_OPS_TESTS_MAX_ELEMENTS
 for tool in memcheck initcheck racecheck synccheck; do
     cp "$work/$tool.log" "$out/$tool.log"
     echo "$tool: exit $(cat "$work/$tool.status"), $(grep -h 'SUMMARY' "$work/$tool.log")" >&2
 done
-say "sanitizers"
-
-"$here/seeded_bugs.sh" "$tests" "$work/seeded_bugs.json"
-say "seeded bugs"
+say "sanitizers and seeded bugs"
 
 python3 "$here/gpu_record.py" "$work" "$out" "$(($(date +%s) - start))"

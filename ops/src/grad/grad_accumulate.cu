@@ -202,6 +202,7 @@ cuproof_ops_status cuproof_ops_grad_accumulate(const cuproof_ops_grad_accumulate
   finish.out = params->out;
   finish.so_far = static_cast<ops::NormSoFar*>(workspace);
   finish.page = layout.In(workspace);
+  finish.wants_norm = ops::WantsNorm(finish.out);
 
   ops::PagePair<ops::kPagePairs> page;
   int64_t next = 0;

@@ -28,8 +28,10 @@ cuproof_ops_status NormOfPages(const cuproof_ops_tensor_list& list, FinishParams
     }
     finish.last_page = next == list.count;
     if (page.chunks() > 0) {
-      GradNormKernel<kCapacity><<<GridSize(page.chunks(), kNormPolicy, device, max_ctas),
-                                  kNormPolicy.threads, 0, stream>>>(page, finish.page);
+      auto* const kernel =
+          finish.wants_norm ? &GradNormKernel<kCapacity, true> : &GradNormKernel<kCapacity, false>;
+      kernel<<<GridSize(page.chunks(), kNormPolicy, device, max_ctas), kNormPolicy.threads, 0,
+               stream>>>(page, finish.page);
       CUPROOF_OPS_CUDA_TRY(cudaPeekAtLastError());
     }
     CUPROOF_OPS_TRY(
@@ -49,6 +51,7 @@ cuproof_ops_status NormOfList(const cuproof_ops_tensor_list& list, FinishParams 
   CUPROOF_OPS_TRY(CurrentDevice(&device));
   finish.so_far = static_cast<NormSoFar*>(workspace);
   finish.page = layout.In(workspace);
+  finish.wants_norm = WantsNorm(finish.out);
   if (list.count <= kPageSmall) {
     return NormOfPages<kPageSmall>(list, finish, max_ctas, device, stream);
   }
@@ -58,10 +61,16 @@ cuproof_ops_status NormOfList(const cuproof_ops_tensor_list& list, FinishParams 
   return NormOfPages<kPageLarge>(list, finish, max_ctas, device, stream);
 }
 
+template <int kCapacity>
+cuproof_ops_status PreparePages() {
+  CUPROOF_OPS_TRY(LoadKernel(GradNormKernel<kCapacity, true>));
+  return LoadKernel(GradNormKernel<kCapacity, false>);
+}
+
 cuproof_ops_status PrepareGradNorm() {
-  CUPROOF_OPS_TRY(LoadKernel(GradNormKernel<kPageSmall>));
-  CUPROOF_OPS_TRY(LoadKernel(GradNormKernel<kPageMiddle>));
-  return LoadKernel(GradNormKernel<kPageLarge>);
+  CUPROOF_OPS_TRY(PreparePages<kPageSmall>());
+  CUPROOF_OPS_TRY(PreparePages<kPageMiddle>());
+  return PreparePages<kPageLarge>();
 }
 
 }  // namespace cuproof::ops

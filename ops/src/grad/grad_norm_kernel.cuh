@@ -1,16 +1,20 @@
-// Reads every chunk of a page once and leaves its sum of squares.
+// Reads every chunk of a page once and leaves its sum of squares, or only whether it is bad.
 #ifndef CUPROOF_OPS_GRAD_GRAD_NORM_KERNEL_CUH
 #define CUPROOF_OPS_GRAD_GRAD_NORM_KERNEL_CUH
 
+#include <type_traits>
+
+#include "grad/chunk_check.cuh"
 #include "grad/chunk_sum.cuh"
 #include "grad/page.h"
 
 namespace cuproof::ops {
 
-template <class T>
-__device__ inline LaneSquares<T> ReadChunk(const T* data, int32_t size) {
+/// Gives each lane its vectors. The last one may have fewer elements; the others are then zero.
+template <class Lane, class T>
+__device__ inline Lane ReadChunk(const T* data, int32_t size) {
   constexpr int kLoads = kNormPolicy.loads;
-  LaneSquares<T> lane;
+  Lane lane;
   const int32_t vectors = size / kWidth<T>;
   int32_t lane_index = static_cast<int32_t>(threadIdx.x);
   if constexpr (seeded::kLaunchShapeSum) lane_index = (lane_index + blockIdx.x) % kLanes;
@@ -39,14 +43,6 @@ __device__ inline LaneSquares<T> ReadChunk(const T* data, int32_t size) {
   return lane;
 }
 
-template <class T>
-__device__ inline void NormChunk(const void* tensor, Span span, uint32_t chunk,
-                                 const PageSums& sums, double (&shared)[kLanes / 32]) {
-  const T* data = static_cast<const T*>(tensor) + span.begin;
-  const int32_t size = static_cast<int32_t>(span.size);
-  FinishChunk(ReadChunk(data, size), data, span.begin, size, chunk, sums, shared);
-}
-
 /// Leaves the table where the last kernel can read it fast: each tensor's entry by the CTA that has
 /// its first chunk, and those of the empty tensors before it; what is behind the last chunk by its
 /// CTA.
@@ -65,7 +61,17 @@ __device__ inline void PublishEntries(const AnyPage& page, int32_t tensor, uint3
   }
 }
 
-template <int kCapacity>
+template <class T, bool kSums>
+__device__ inline void ReadTyped(const void* tensor, Span span, uint32_t chunk,
+                                 const PageSums& sums, double (&shared)[kLanes / 32]) {
+  using Lane = std::conditional_t<kSums, LaneSquares<T>, LaneCheck<T>>;
+  const T* data = static_cast<const T*>(tensor) + span.begin;
+  const int32_t size = static_cast<int32_t>(span.size);
+  FinishChunk(ReadChunk<Lane>(data, size), data, span.begin, size, chunk, sums, shared);
+}
+
+/// kSums: leaves sums of squares, else 0 or a bad number.
+template <int kCapacity, bool kSums>
 __global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
     GradNormKernel(const __grid_constant__ Page<kCapacity> page, PageSums sums) {
   __shared__ double shared[2][kLanes / 32];
@@ -78,13 +84,13 @@ __global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
     const void* tensor = page.entry[t].address();
     switch (page.entry[t].dtype()) {
       case CUPROOF_OPS_F32:
-        NormChunk<float>(tensor, span, chunk, sums, shared[turn]);
+        ReadTyped<float, kSums>(tensor, span, chunk, sums, shared[turn]);
         break;
       case CUPROOF_OPS_F16:
-        NormChunk<__half>(tensor, span, chunk, sums, shared[turn]);
+        ReadTyped<__half, kSums>(tensor, span, chunk, sums, shared[turn]);
         break;
       case CUPROOF_OPS_BF16:
-        NormChunk<__nv_bfloat16>(tensor, span, chunk, sums, shared[turn]);
+        ReadTyped<__nv_bfloat16, kSums>(tensor, span, chunk, sums, shared[turn]);
         break;
     }
     PublishEntries(page, t, chunk, sums.entry);

@@ -28,10 +28,10 @@ cuproof_ops_bad_element FirstBad(const cuproof_ops_tensor_list& list);
 /// or NaN.
 ///
 /// Squares of 16-bit types are exact in fp32. Of bf16 four neighbours are summed there, with three
-/// roundings of u = 2^-24 each, of fp16 two, with one; fp32 is squared and summed in fp64. All terms
-/// are positive, so that the sum's relative error is at most as many u; squares lost to underflow, at
-/// most 2^17 times 2^-150, are below 2^-33 of a chunk that is not summed again. The root halves the
-/// error; rounding to fp32 adds u. fp64 work adds less than 2^-35.
+/// roundings of u = 2^-24 each, of fp16 two, with one; fp32 is squared and summed in fp64. All
+/// terms are positive, so that the sum's relative error is at most as many u; squares lost to
+/// underflow, at most 2^17 times 2^-150, are below 2^-33 of a chunk that is not summed again. The
+/// root halves the error; rounding to fp32 adds u. fp64 work adds less than 2^-35.
 double NormErrorBound(cuproof_ops_dtype dtype);
 
 /// The same for a list: the largest of its tensors'.

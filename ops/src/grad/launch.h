@@ -78,15 +78,18 @@ inline unsigned GridSize(uint32_t chunks, const WalkPolicy& policy, const Device
   return ctas;
 }
 
+/// Whether any output needs the sums, or only whether and where anything is bad.
+inline bool WantsNorm(const cuproof_ops_norm_outputs& out) {
+  return out.total_norm != nullptr || out.tensor_norms != nullptr || out.factor != nullptr ||
+         out.grad_scale != nullptr;
+}
+
 /// What the ending kernel must know of `page`.
 template <class AnyPage>
 FinishParams FinishOfPage(FinishParams finish, const AnyPage& page) {
   finish.count = page.count;
   finish.first_tensor = page.first_tensor;
   finish.chunks = page.chunks();
-  const cuproof_ops_norm_outputs& out = finish.out;
-  finish.wants_norm = out.total_norm != nullptr || out.tensor_norms != nullptr ||
-                      out.factor != nullptr || out.grad_scale != nullptr;
   return finish;
 }
 
