@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 import targets
 
-WIDTH, LEFT, RIGHT = 860, 330, 70
+WIDTH, LEFT, RIGHT = 880, 330, 100
 BAR, GAP, GROUP = 17, 4, 20
 COLOURS = {"ours": "#1a7f5a", "peer": "#8d99a6"}
 STYLE = ("text{font:13px system-ui,sans-serif;fill:#1f2328}.quiet{fill:#59636e}"

@@ -10,7 +10,7 @@
 namespace cuproof::ops::seeded {
 
 inline constexpr int kBug = CUPROOF_OPS_SEEDED_BUG;
-inline constexpr int kBugs = 11;
+inline constexpr int kBugs = 10;
 
 inline constexpr bool kDroppedTail = kBug == 1;       // a last chunk that is not full is left out
 inline constexpr bool kOffset32 = kBug == 2;          // element offsets in 32 bits
@@ -21,7 +21,6 @@ inline constexpr bool kStaleTable = kBug == 6;        // the table of an earlier
 inline constexpr bool kMissingBarrier = kBug == 7;    // shared memory read before all have written
 inline constexpr bool kMisalignedVector = kBug == 8;  // 16-byte loads from a rounded-down address
 inline constexpr bool kInfinityIsFine = kBug == 9;    // only NaN is looked for, as x != x would
-inline constexpr bool kLaunchShapeSum = kBug == 10;   // the order of a sum depends on the grid
 inline constexpr bool kMissingFence = kBug == 11;  // the second kernel does not wait for the first
 
 }  // namespace cuproof::ops::seeded

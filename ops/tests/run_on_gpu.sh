@@ -30,44 +30,31 @@ alone='Determinism.WithHalfOfTheMultiprocessorsHeld'
 timeout 60 "$tests" --gtest_brief=1 --gtest_filter="$alone" \
     --gtest_output="json:$work/tests.alone.json" >"$work/tests.alone.log" 2>&1
 
-# The binding, where it was built and there is a torch: all but the tests that watch a stream at work
-# beside the others, those alone.
-torch=$build/src/torch/_cuproof_ops_torch.so
-pytest() {
-    local name=$1
-    shift
-    (cd "$work" && CUPROOF_OPS_TORCH_LIBRARY=$torch PYTHONPATH=$here/../python \
-        PYTHONDONTWRITEBYTECODE=1 timeout 170 python3 -m pytest -q -p no:cacheprovider \
-        --junit-xml="$work/torch.$name.xml" -rsfE --tb=short -k 'not reference' "$@") \
-        >"$work/torch.$name.log" 2>&1
-}
-if [ -e "$torch" ] && python3 -c 'import torch, pytest' 2>/dev/null; then
-    pytest streams "$here/torch/test_streams.py" "$here/torch/test_no_sync.py"
-    parallel=()
-    python3 -c 'import xdist' 2>/dev/null && parallel=(-n 4 --dist loadfile)
-    pytest others "${parallel[@]}" --ignore "$here/torch/test_streams.py" \
-        --ignore "$here/torch/test_no_sync.py" "$here/torch" &
-fi
-
-# The host's share of the work is the larger one: several processes.
-shards=${SHARDS:-6}
+# The host's share of the work is the larger one: several processes. More than four wait for each
+# other's time slices.
+shards=${SHARDS:-4}
 for ((i = 0; i < shards; ++i)); do
-    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 150 "$tests" --gtest_brief=1 \
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 300 "$tests" --gtest_brief=1 \
         --gtest_filter="-$alone" \
         --gtest_output="json:$work/tests.$i.json" >"$work/tests.$i.log" 2>&1 &
 done
 wait
 cat "$work"/tests.*.log | head -c 4000000 >"$out/tests.log"
 grep -hE '^\[  (FAILED|PASSED|SKIPPED) ' "$out/tests.log" | sort | uniq -c | sort -rn | head -20 >&2
-cat "$work"/torch.*.log >"$out/torch.log" 2>/dev/null
-tail -n 3 "$work"/torch.*.log >&2
 say "tests"
 
-"$build/tests/ops_capture_after_prepare" | tee "$work/capture.txt" >&2
+# The binding, where it was built and there is a torch.
+torch=$build/src/torch/_cuproof_ops_torch.so
+if [ -e "$torch" ] && python3 -c 'import torch, pytest' 2>/dev/null; then
+    (cd "$work" && CUPROOF_OPS_TORCH_LIBRARY=$torch PYTHONPATH=$here/../python \
+        PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 -m pytest -q -p no:cacheprovider \
+        --junit-xml="$work/torch.xml" -rsfE --tb=short -k 'not reference' "$here/torch") \
+        >"$out/torch.log" 2>&1
+    tail -n 3 "$out/torch.log" >&2
+    say "the binding"
+fi
 
-# Beside the sanitizers: both wait for the host most of the time.
-SEEDED_SECONDS=${SEEDED_SECONDS:-100} "$here/seeded_bugs.sh" "$tests" "$work/seeded_bugs.json" \
-    2>"$out/seeded_bugs.log" &
+"$build/tests/ops_capture_after_prepare" | tee "$work/capture.txt" >&2
 
 # Small shapes: every kernel, every type, both ways to read, the second reading, several pages.
 small='Spec/*mixed_vector_edges_normal:Spec/*mixed_vector_edges_tiny:Spec/*mixed_vector_edges_nan_tail'
@@ -84,12 +71,14 @@ for tool in memcheck initcheck racecheck synccheck; do
     ) &
 done
 wait
-cat "$out/seeded_bugs.log" >&2
 unset CUPROOF_OPS_TESTS_MAX_ELEMENTS
 for tool in memcheck initcheck racecheck synccheck; do
     cp "$work/$tool.log" "$out/$tool.log"
     echo "$tool: exit $(cat "$work/$tool.status"), $(grep -h 'SUMMARY' "$work/$tool.log")" >&2
 done
-say "sanitizers and seeded bugs"
+say "sanitizers"
+
+"$here/seeded_bugs.sh" "$tests" "$work/seeded_bugs.json"
+say "seeded bugs"
 
 python3 "$here/gpu_record.py" "$work" "$out" "$(($(date +%s) - start))"

@@ -45,7 +45,7 @@ echo "built in $(($(date +%s) - start)) s" >&2
 # A huge tensor takes 13 GB: a few at a time.
 for bug in $bugs; do
     try "$bug" &
-    while [ "$(jobs -rp | wc -l)" -ge 6 ]; do wait -n; done
+    while [ "$(jobs -rp | wc -l)" -ge 4 ]; do wait -n; done
 done
 wait
 echo "tried in $(($(date +%s) - start)) s" >&2

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs clang-tidy 14 with .clang-tidy over the sources in the compile commands of a build.
+# Runs clang-tidy 14 with .clang-tidy over the C++ sources in the compile commands of a build.
 #
 # Usage: tidy.sh BUILD_DIR [FILE...]     (default: all of them)
 #
-# All of them take six minutes on two cores, so this is no part of ./test: ./test --lint runs it.
+# All of build/release take six minutes on two cores, so this is no part of ./test: ./test --lint runs it.
 set -eu
 
 build=$(cd "$1" && pwd)
@@ -17,7 +17,7 @@ if ! command -v clang-tidy-14 >/dev/null 2>&1; then
 fi
 # What the build compiles, less what it generates.
 # shellcheck disable=SC2046  # names of ours, without spaces
-[ $# -gt 0 ] || set -- $(sed -n "s|^ *\"file\": \"$root/\\(.*\\)\",*\$|\\1|p" \
+[ $# -gt 0 ] || set -- $(sed -n "s|^ *\"file\": \"$root/\\(.*\\.cc\\)\",*\$|\\1|p" \
   "$build/compile_commands.json" | grep -v '^build/' | sort -u)
 
 export build

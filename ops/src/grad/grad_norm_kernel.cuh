@@ -16,8 +16,7 @@ __device__ inline Lane ReadChunk(const T* data, int32_t size) {
   constexpr int kLoads = kNormPolicy.loads;
   Lane lane;
   const int32_t vectors = size / kWidth<T>;
-  int32_t lane_index = static_cast<int32_t>(threadIdx.x);
-  if constexpr (seeded::kLaunchShapeSum) lane_index = (lane_index + blockIdx.x) % kLanes;
+  const auto lane_index = static_cast<int32_t>(threadIdx.x);
   if (IsVectorAligned(data)) {
     const uint4* vector = AsVectors(data);
     for (int32_t i = lane_index; i < vectors; i += kLoads * kLanes) {
