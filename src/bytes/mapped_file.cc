@@ -134,7 +134,11 @@ MappedFile::~MappedFile() {
     slot.begin.store(0);
   }
   munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
-  close(fd_);
+  if (fd_ >= 0) close(fd_);
+}
+
+void MappedFile::ReleaseDescriptor() {
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
 bool MappedFile::changed() const {

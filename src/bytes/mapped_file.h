@@ -22,6 +22,9 @@ class MappedFile {
   ByteView bytes() const { return bytes_; }
   /// True when the file shrank under us.
   bool changed() const;
+  /// Gives the descriptor back, of which a process has few: for one who keeps many files mapped.
+  /// changed() then knows of what was read past the new end, and no more.
+  void ReleaseDescriptor();
 
  private:
   MappedFile() = default;

@@ -8,6 +8,7 @@ namespace cuproof {
 void AddCheckCommand(CLI::App& app, int& exit_code);
 void AddInspectCommand(CLI::App& app, int& exit_code);
 void AddExplainCommand(CLI::App& app, int& exit_code);
+void AddLinkCommand(CLI::App& app, int& exit_code);
 
 inline constexpr int kExitCannot = 2;
 

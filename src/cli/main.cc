@@ -35,6 +35,7 @@ int Run(int argc, char** argv) {
   AddCheckCommand(app, exit_code);
   AddInspectCommand(app, exit_code);
   AddExplainCommand(app, exit_code);
+  AddLinkCommand(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

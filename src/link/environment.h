@@ -28,6 +28,9 @@ struct SystemLibraries {
   std::vector<std::string> default_folders;  // as the loader names them, without the sysroot
   LdCache cache;
   bool has_cache = false;
+  /// The folders of etc/ld.so.conf where there is no cache: what ldconfig would list.
+  std::vector<std::string> configured_folders;
+  std::string loader_path;  // ld-linux-x86-64.so.2, on this machine's paths; empty: not found
   std::vector<std::string> hwcaps;  // "x86-64-v3", …: the best first
   std::string lib_token;            // what $LIB stands for: "lib/x86_64-linux-gnu", "lib64"
   std::string platform_token;       // $PLATFORM: "x86_64"

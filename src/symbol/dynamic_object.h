@@ -113,6 +113,8 @@ class DynamicObject {
   /// An entry; an empty one past the end.
   Symbol SymbolAt(uint32_t index) const;
   std::string_view NameAt(uint32_t index) const;
+  /// Without a look at the rest of a name that goes on for megabytes.
+  bool NameIs(uint32_t index, std::string_view name) const;
 
   /// The undefined, not local symbols that relocations name, by index, each once.
   std::vector<SymbolReference> References() const;
@@ -122,6 +124,12 @@ class DynamicObject {
   /// The version of a definition with this index; nothing for 0, 1 and the base.
   const VersionDefinition* DefinitionAt(uint16_t version) const;
   bool has_symbol_versions() const { return !versions_.empty(); }
+  /// The hash of the name of a version index, 0 for none: what glibc compares first.
+  uint32_t VersionHash(uint16_t version) const;
+
+  /// True where the hash table is damaged or made to waste time: nothing can be said about what the
+  /// object exports.
+  bool exports_unknown() const { return exports_unknown_; }
 
   /// The text of a version index, from either table; empty for none.
   std::string_view VersionText(uint16_t version) const;
@@ -153,6 +161,7 @@ class DynamicObject {
   ByteView relocations_;       // DT_RELA, without the relative ones at its start
   ByteView jump_relocations_;  // DT_JMPREL
   uint32_t symbol_count_ = 0;
+  bool exports_unknown_ = false;
   std::vector<uint16_t> need_at_;        // version index -> needs index + 1
   std::vector<uint16_t> definition_at_;  // version index -> definitions index + 1
   std::optional<GnuHash> gnu_hash_;
