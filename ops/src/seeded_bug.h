@@ -21,7 +21,7 @@ inline constexpr bool kStaleTable = kBug == 6;        // the table of an earlier
 inline constexpr bool kMissingBarrier = kBug == 7;    // shared memory read before all have written
 inline constexpr bool kMisalignedVector = kBug == 8;  // 16-byte loads from a rounded-down address
 inline constexpr bool kInfinityIsFine = kBug == 9;    // only NaN is looked for, as x != x would
-inline constexpr bool kMissingFence = kBug == 11;  // the second kernel does not wait for the first
+inline constexpr bool kMissingFence = kBug == 10;  // the second kernel does not wait for the first
 
 }  // namespace cuproof::ops::seeded
 

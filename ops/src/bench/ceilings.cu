@@ -37,7 +37,8 @@ __device__ inline uint4 Load(const uint4* address) {
   return value;
 }
 
-/// Calls body(first, in_range) for tiles of this CTA: all of a grid in turn, or its own run of them.
+/// Calls body(first, in_range) for tiles of this CTA: all of a grid in turn, or its own run of
+/// them.
 template <class Body>
 __device__ inline void ForTiles(size_t vectors, int tiles, Body body) {
   const size_t tile = static_cast<size_t>(blockDim.x) * kLoads;

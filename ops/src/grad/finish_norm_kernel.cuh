@@ -44,7 +44,8 @@ __device__ inline float Norm(double sum, double scale) {
   return static_cast<float>(scale == 1 ? sqrt(sum) : sqrt(sum) / scale);
 }
 
-__device__ inline void WriteOutputs(const cuproof_ops_norm_outputs& out, double sum, double scale) {
+__device__ inline void WriteOutputs(const cuproof_ops_norm_outputs& out, double sum, double scale,
+                                    bool bad) {
   if (out.total_norm == nullptr && out.factor == nullptr && out.grad_scale == nullptr) return;
   const float norm = Norm(sum, scale);
   if (out.total_norm != nullptr) *out.total_norm = norm;
@@ -58,7 +59,8 @@ __device__ inline void WriteOutputs(const cuproof_ops_norm_outputs& out, double 
   if (out.factor != nullptr) *out.factor = factor;
   if (out.grad_scale != nullptr) {
     const float divisor = clip == 1 ? static_cast<float>(scale) : static_cast<float>(scale) / clip;
-    *out.grad_scale = factor != 0 && isfinite(factor) && isfinite(divisor) ? divisor : 1;
+    // Inf where the norm is beyond fp32: a gradient over Inf is 0, as it is times torch's factor.
+    *out.grad_scale = bad ? 1 : divisor;
   }
 }
 
@@ -255,7 +257,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   if (params.out.found_inf != nullptr) *params.out.found_inf = bad.tensor >= 0 ? 1 : 0;
   if (params.out.first_bad != nullptr) *params.out.first_bad = bad;
-  WriteOutputs(params.out, sum, scale);
+  WriteOutputs(params.out, sum, scale, bad.tensor >= 0);
   auto* ring = static_cast<cuproof_ops_guard_ring*>(params.ring);
   if (ring == nullptr) return;
   if (bad.tensor >= 0) AppendRecord(ring, params.site, bad);

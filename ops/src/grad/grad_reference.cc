@@ -166,10 +166,10 @@ float Accumulate(float accumulator, uint32_t gradient_bits, cuproof_ops_dtype dt
 
 LossScale UpdateLossScale(LossScale before, float found_inf,
                           const cuproof_ops_loss_scale_params& params) {
-  if (found_inf != 0) return {before.scale * params.backoff_factor, 0};
+  if (found_inf != 0) return {static_cast<float>(before.scale * params.backoff_factor), 0};
   const int32_t steps = before.growth_tracker + 1;
   if (steps != params.growth_interval) return {before.scale, steps};
-  const float grown = before.scale * params.growth_factor;
+  const auto grown = static_cast<float>(before.scale * params.growth_factor);
   return {std::isfinite(grown) ? grown : before.scale, 0};
 }
 

@@ -18,8 +18,7 @@ __device__ inline bool ScaleVector(uint4* vector, float factor) {
     bad |= IsBad(value[i]);
     value[i] *= factor;
   }
-  // A factor of 1 keeps the bits, those of a NaN too.
-  if (factor != 1) *vector = Pack<T>(value);
+  *vector = Pack<T>(value);
   return bad;
 }
 
@@ -52,7 +51,7 @@ __device__ inline bool ScaleChunk(void* tensor, Span span, float factor) {
       T* at = data + static_cast<int64_t>(i) * kWidth<T>;
       uint4 loaded = LoadElements(at, kWidth<T>);
       bad |= ScaleVector<T>(&loaded, factor);
-      StoreElements(at, loaded, kWidth<T>);
+      if (factor != 1) StoreElements(at, loaded, kWidth<T>);
     }
   }
   const int32_t rest = size - vectors * kWidth<T>;
@@ -60,7 +59,7 @@ __device__ inline bool ScaleChunk(void* tensor, Span span, float factor) {
     T* at = data + static_cast<int64_t>(vectors) * kWidth<T>;
     uint4 loaded = LoadElements(at, rest);
     bad |= ScaleVector<T>(&loaded, factor);
-    StoreElements(at, loaded, rest);
+    if (factor != 1) StoreElements(at, loaded, rest);
   }
   return bad;
 }

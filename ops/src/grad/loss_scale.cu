@@ -7,7 +7,7 @@ namespace {
 
 __global__ void UpdateLossScaleKernel(cuproof_ops_loss_scale_params params) {
   if (*params.found_inf != 0) {
-    *params.scale *= params.backoff_factor;
+    *params.scale = static_cast<float>(*params.scale * params.backoff_factor);
     *params.growth_tracker = 0;
     return;
   }
@@ -16,17 +16,16 @@ __global__ void UpdateLossScaleKernel(cuproof_ops_loss_scale_params params) {
     *params.growth_tracker = steps;
     return;
   }
-  const float grown = *params.scale * params.growth_factor;
+  const auto grown = static_cast<float>(*params.scale * params.growth_factor);
   if (isfinite(grown)) *params.scale = grown;
   *params.growth_tracker = 0;
 }
 
-cuproof_ops_status CheckFactor(float value, const char* name, float low, float high,
+cuproof_ops_status CheckFactor(double value, const char* name, double low, double high,
                                const char* range) {
   // Written so that NaN fails.
   if (value >= low && value <= high) return CUPROOF_OPS_OK;
-  return Fail(CUPROOF_OPS_INVALID_ARGUMENT, "%s: expected %s, got %g", name, range,
-              static_cast<double>(value));
+  return Fail(CUPROOF_OPS_INVALID_ARGUMENT, "%s: expected %s, got %g", name, range, value);
 }
 
 }  // namespace
@@ -46,8 +45,8 @@ cuproof_ops_status cuproof_ops_loss_scale_update(const cuproof_ops_loss_scale_pa
   CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->growth_tracker, "growth_tracker", 4, false));
   CUPROOF_OPS_TRY(ops::CheckDevicePointer(params->found_inf, "found_inf", 4, false));
   CUPROOF_OPS_TRY(
-      ops::CheckFactor(params->growth_factor, "growth_factor", 1, 3e38f, "a number of at least 1"));
-  CUPROOF_OPS_TRY(ops::CheckFactor(params->backoff_factor, "backoff_factor", 1e-38f, 1,
+      ops::CheckFactor(params->growth_factor, "growth_factor", 1, 3e38, "a number of at least 1"));
+  CUPROOF_OPS_TRY(ops::CheckFactor(params->backoff_factor, "backoff_factor", 1e-38, 1,
                                    "a number over 0, at most 1"));
   if (params->growth_interval < 1) {
     return ops::Fail(CUPROOF_OPS_INVALID_ARGUMENT, "growth_interval: expected at least 1, got %d",

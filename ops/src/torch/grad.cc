@@ -232,8 +232,8 @@ void LossScaleUpdate(StableIValue* stack, uint64_t arguments, uint64_t) {
   params.growth_tracker = static_cast<int32_t*>(
       Address(tracker, {"growth_tracker", aoti_torch_dtype_int32(), 1}, &device));
   params.found_inf = static_cast<float*>(Address(found_inf, {"found_inf", F32(), 1}, &device));
-  params.growth_factor = static_cast<float>(in.TakeDouble());
-  params.backoff_factor = static_cast<float>(in.TakeDouble());
+  params.growth_factor = in.TakeDouble();
+  params.backoff_factor = in.TakeDouble();
   const int64_t interval = in.TakeInt();
   if (interval < 1 || interval > INT32_MAX) {
     Fail("growth_interval: expected 1 to 2147483647, got %lld; pass a number of steps",

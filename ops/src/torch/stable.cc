@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <stdexcept>
 
-// torch without CUDA lacks it. Weak, so that the library still loads there and says what is missing.
+// torch without CUDA lacks it. Weak, so that the library still loads there and says what is
+// missing.
 #pragma weak aoti_torch_get_current_cuda_stream
 
 namespace cuproof::ops::torch_binding {

@@ -46,10 +46,8 @@ def norms(tensors, loss_scale, max_norm):
     total = (sums.sum().sqrt() / scale).float()
     clip = clip_factor(total, max_norm) if max_norm > 0 else torch.ones(())
     factor = clip * (1 / scale).float()
-    divisor = scale.float() / clip
-    if not (factor != 0 and torch.isfinite(factor) and torch.isfinite(divisor)):
-        divisor = torch.ones(())
     bad = first_bad(tensors)
+    divisor = torch.ones(()) if bad[0] >= 0 else scale.float() / clip
     found = torch.tensor(float(bad[0] >= 0))
     return total, (sums.sqrt() / scale).float(), found, bad, factor, divisor
 

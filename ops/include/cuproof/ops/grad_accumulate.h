@@ -1,4 +1,5 @@
-/* fp32 sums of gradients over micro-batches, with the norm of the sums in the same pass. Plain C. */
+/* fp32 sums of gradients over micro-batches, with the norm of the sums in the same pass. Plain C.
+ */
 #ifndef CUPROOF_OPS_GRAD_ACCUMULATE_H
 #define CUPROOF_OPS_GRAD_ACCUMULATE_H
 

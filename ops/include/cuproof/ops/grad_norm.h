@@ -22,17 +22,18 @@ extern "C" {
    is right over the whole range of every type; its error is that of the last rounding to fp32.
    With an Inf or NaN anywhere, total_norm is Inf or NaN as the sum of squares would be. */
 typedef struct cuproof_ops_norm_outputs {
-  float* total_norm;   /* [1] sqrt(S) / loss_scale */
-  float* tensor_norms; /* [count] the same for each tensor; 0 for an empty one */
-  float* found_inf;    /* [1] 1 if any element is Inf or NaN, else 0 */
+  float* total_norm;                  /* [1] sqrt(S) / loss_scale */
+  float* tensor_norms;                /* [count] the same for each tensor; 0 for an empty one */
+  float* found_inf;                   /* [1] 1 if any element is Inf or NaN, else 0 */
   cuproof_ops_bad_element* first_bad; /* [1] */
 
   const float* loss_scale; /* [1] in: the tensors hold loss_scale times the gradient. null: 1 */
   float max_norm;          /* clip to this norm of the unscaled gradient; 0 or less: no clipping */
-  float* factor;     /* [1] min(1, max_norm * (1 / (total_norm + 1e-6))) / loss_scale in fp32: multiply
-                        by it */
-  float* grad_scale; /* [1] 1 / factor: what a fused optimizer divides by. 1 where factor is 0 or
-                        not finite, so that a skipped step reads a harmless number */
+  float* factor; /* [1] min(1, max_norm * (1 / (total_norm + 1e-6))) / loss_scale in fp32: multiply
+                    by it */
+  float* grad_scale; /* [1] 1 / factor: what a fused optimizer divides by. 1 where an element is Inf
+                        or NaN, so that a skipped step reads a harmless number; Inf where the factor
+                        is 0, since the norm is beyond fp32: then a gradient over it is 0, too */
 } cuproof_ops_norm_outputs;
 
 typedef struct cuproof_ops_grad_norm_params {

@@ -18,7 +18,7 @@ typedef struct cuproof_ops_grad_scale_params {
                                     the tensor's type: the bits of torch's unscale and clip */
   const float* factor; /* [1] device, in. Exactly 1: nothing is written, and without found_inf
                           nothing is read */
-  int32_t reciprocal;            /* nonzero: multiply by fp32(1 / fp64(*factor)) instead */
+  int32_t reciprocal;  /* nonzero: multiply by fp32(1 / fp64(*factor)) instead */
   float* found_inf; /* [1] device: set to 1 if an element is Inf or NaN before the multiplication,
                        else left alone (as torch's unscale does). null: not wanted */
   int32_t max_ctas; /* 0: as many as fit the GPU. Results do not depend on it */

@@ -13,13 +13,13 @@ extern "C" {
 
 /* After a step with an Inf: scale *= backoff_factor, tracker = 0. After growth_interval steps
    without one: scale *= growth_factor unless that overflows, tracker = 0. Else tracker += 1.
-   The rule of torch.amp.GradScaler.update(). */
+   The rule of torch.amp.GradScaler.update(), and its bits: the product is rounded to fp32 once. */
 typedef struct cuproof_ops_loss_scale_params {
   float* scale;            /* [1] device, in and out */
   int32_t* growth_tracker; /* [1] device, in and out */
   const float* found_inf;  /* [1] device; nonzero: the step had an Inf or NaN */
-  float growth_factor;     /* at least 1 */
-  float backoff_factor;    /* over 0, at most 1 */
+  double growth_factor;    /* at least 1 */
+  double backoff_factor;   /* over 0, at most 1 */
   int32_t growth_interval; /* at least 1 */
 } cuproof_ops_loss_scale_params;
 

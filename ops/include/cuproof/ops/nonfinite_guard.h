@@ -18,21 +18,21 @@ extern "C" {
 
 /* One record for each call that found something, not for each bad element. */
 typedef struct cuproof_ops_guard_record {
-  uint64_t step;   /* steps counted by the ring before this call */
-  int64_t tensor;  /* in the list of the call */
-  int64_t index;   /* first bad element of that tensor */
-  uint32_t bits;   /* the element, 16-bit types in the low half */
-  uint16_t dtype;  /* cuproof_ops_dtype */
-  uint16_t site;   /* the caller's number for this place in the program */
+  uint64_t step;  /* steps counted by the ring before this call */
+  int64_t tensor; /* in the list of the call */
+  int64_t index;  /* first bad element of that tensor */
+  uint32_t bits;  /* the element, 16-bit types in the low half */
+  uint16_t dtype; /* cuproof_ops_dtype */
+  uint16_t site;  /* the caller's number for this place in the program */
 } cuproof_ops_guard_record;
 
 /* Device memory: this header, then `capacity` records. A full ring keeps its oldest records, since
    the first failure is the one that explains the others, and counts what it could not keep. */
 typedef struct cuproof_ops_guard_ring {
-  uint64_t step;     /* counted up by calls with advance_step */
-  uint64_t written;  /* records kept since the ring was made; record i is in slot i % capacity */
-  uint64_t read;     /* records that the host has taken: raised by the host, never by a kernel */
-  uint64_t dropped;  /* records that found the ring full */
+  uint64_t step;    /* counted up by calls with advance_step */
+  uint64_t written; /* records kept since the ring was made; record i is in slot i % capacity */
+  uint64_t read;    /* records that the host has taken: raised by the host, never by a kernel */
+  uint64_t dropped; /* records that found the ring full */
   uint32_t capacity;
   uint32_t padding[7];
 } cuproof_ops_guard_ring; /* 64 bytes */
@@ -51,13 +51,13 @@ CUPROOF_OPS_API cuproof_ops_status cuproof_ops_guard_ring_acknowledge(void* ring
                                                                       cudaStream_t stream);
 
 typedef struct cuproof_ops_nonfinite_guard_params {
-  cuproof_ops_tensor_list tensors; /* read */
-  void* ring;                      /* device; null: no record is kept */
-  float* found_inf;                /* [1] device, out: 1 or 0; null: not wanted */
+  cuproof_ops_tensor_list tensors;    /* read */
+  void* ring;                         /* device; null: no record is kept */
+  float* found_inf;                   /* [1] device, out: 1 or 0; null: not wanted */
   cuproof_ops_bad_element* first_bad; /* [1] device, out; null: not wanted */
-  uint16_t site;                   /* goes into the record */
-  uint16_t advance_step;           /* nonzero: the ring's step is one more after this call */
-  int32_t max_ctas;                /* 0: as many as fit the GPU. Results do not depend on it */
+  uint16_t site;                      /* goes into the record */
+  uint16_t advance_step;              /* nonzero: the ring's step is one more after this call */
+  int32_t max_ctas;                   /* 0: as many as fit the GPU. Results do not depend on it */
 } cuproof_ops_nonfinite_guard_params;
 
 /* Bytes of workspace for this list. Depends only on counts and elements. */

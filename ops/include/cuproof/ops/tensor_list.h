@@ -15,10 +15,9 @@ typedef enum cuproof_ops_dtype {
 } cuproof_ops_dtype;
 
 /* Tensors of any mix of types and sizes, each dense: elements one behind the other.
-   The four arrays are host memory and are read only during the call: the table travels to the GPU in
-   the kernel's own parameters, so there is no copy of it that could go stale, and a captured graph
-   keeps the pointers of its capture.
-   An empty tensor (0 elements) may have a null pointer. */
+   The four arrays are host memory and are read only during the call: the table travels to the GPU
+   in the kernel's own parameters, so there is no copy of it that could go stale, and a captured
+   graph keeps the pointers of its capture. An empty tensor (0 elements) may have a null pointer. */
 typedef struct cuproof_ops_tensor_list {
   void* const* data;       /* [count] device pointers, aligned to one element */
   const int64_t* elements; /* [count] at most 2^46 each */
