@@ -15,5 +15,7 @@ struct EmbeddedText {
 std::span<const EmbeddedText> EmbeddedTables();
 /// The pages of docs/findings/.
 std::span<const EmbeddedText> EmbeddedPages();
+/// data/torch_symbols.bin.
+std::string_view EmbeddedTorchSymbols();
 
 }  // namespace cuproof
