@@ -3,6 +3,7 @@
 #include "torch/grad.h"
 
 #include <utility>
+#include <vector>
 
 #include "cuproof/ops/grad_accumulate.h"
 #include "cuproof/ops/grad_norm.h"
@@ -91,8 +92,9 @@ void RunScale(const cuproof_ops_tensor_list& list, const float* factor, bool rec
 
 void GradNorm(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList list(in.TakeList(), "tensors", false);
+  std::vector<Tensor> tensors = in.TakeTensors();
   const Tensor loss_scale = in.TakeOptionalTensor();
+  const TensorList list(std::move(tensors), "tensors", false);
   int32_t device = NeedDevice(list.device(), "tensors");
   cuproof_ops_norm_outputs out{};
   out.loss_scale = static_cast<float*>(Address(loss_scale, {"loss_scale", F32(), 1}, &device));
@@ -115,8 +117,9 @@ void GradNorm(StableIValue* stack, uint64_t arguments, uint64_t) {
 
 void GradClipFactor(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList list(in.TakeList(), "grads", false);
+  std::vector<Tensor> grads = in.TakeTensors();
   const Tensor loss_scale = in.TakeOptionalTensor();
+  const TensorList list(std::move(grads), "grads", false);
   int32_t device = NeedDevice(list.device(), "grads");
   cuproof_ops_norm_outputs out{};
   out.loss_scale = static_cast<float*>(Address(loss_scale, {"loss_scale", F32(), 1}, &device));
@@ -138,7 +141,7 @@ void GradClipFactor(StableIValue* stack, uint64_t arguments, uint64_t) {
 
 void GradClipNorm(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList list(in.TakeList(), "grads", true);
+  const TensorList list(in.TakeTensors(), "grads", true);
   int32_t device = NeedDevice(list.device(), "grads");
   cuproof_ops_norm_outputs out{};
   out.max_norm = static_cast<float>(in.TakeDouble());
@@ -153,9 +156,10 @@ void GradClipNorm(StableIValue* stack, uint64_t arguments, uint64_t) {
 
 void GradNormOut(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList list(in.TakeList(), "tensors", false);
+  std::vector<Tensor> tensors = in.TakeTensors();
   const NormArguments norm(&in);
   const Tensor workspace = in.TakeOptionalTensor();
+  const TensorList list(std::move(tensors), "tensors", false);
   const int32_t max_ctas = MaxCtas(in.TakeInt());
   int32_t device = list.device();
   const cuproof_ops_norm_outputs out = norm.Outputs(list.count(), &device);
@@ -164,10 +168,11 @@ void GradNormOut(StableIValue* stack, uint64_t arguments, uint64_t) {
 
 void GradScale(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList list(in.TakeList(), "grads", true);
+  std::vector<Tensor> grads = in.TakeTensors();
   const Tensor factor = in.TakeTensor();
   const bool reciprocal = in.TakeBool();
   const Tensor found_inf = in.TakeOptionalTensor();
+  const TensorList list(std::move(grads), "grads", true);
   const int32_t max_ctas = MaxCtas(in.TakeInt());
   int32_t device = list.device();
   const auto* by = static_cast<const float*>(Address(factor, {"factor", F32(), 1}, &device));
@@ -177,11 +182,13 @@ void GradScale(StableIValue* stack, uint64_t arguments, uint64_t) {
 
 void GradAccumulate(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList sums(in.TakeList(), "accumulators", true);
-  const TensorList grads(in.TakeList(), "grads", false);
+  std::vector<Tensor> accumulator_list = in.TakeTensors();
+  std::vector<Tensor> grad_list = in.TakeTensors();
   const bool overwrite = in.TakeBool();
   const NormArguments norm(&in);
   const Tensor given = in.TakeOptionalTensor();
+  const TensorList sums(std::move(accumulator_list), "accumulators", true);
+  const TensorList grads(std::move(grad_list), "grads", false);
   const int32_t max_ctas = MaxCtas(in.TakeInt());
   if (sums.count() != grads.count()) {
     Fail("accumulators: expected %lld tensors as grads, got %lld; pass one for each gradient",

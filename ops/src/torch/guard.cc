@@ -1,6 +1,8 @@
 #include "torch/guard.h"
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "cuproof/ops/nonfinite_guard.h"
 #include "torch/grad.h"
@@ -30,7 +32,7 @@ void* RingAddress(const Tensor& ring, int32_t* device, uint32_t capacity) {
 
 void NonfiniteGuard(StableIValue* stack, uint64_t arguments, uint64_t) {
   Arguments in(stack, arguments);
-  const TensorList list(in.TakeList(), "tensors", false);
+  std::vector<Tensor> tensors = in.TakeTensors();
   const Tensor ring = in.TakeOptionalTensor();
   const Tensor found_inf = in.TakeOptionalTensor();
   const Tensor first_bad = in.TakeOptionalTensor();
@@ -38,6 +40,7 @@ void NonfiniteGuard(StableIValue* stack, uint64_t arguments, uint64_t) {
   const bool advance_step = in.TakeBool();
   const Tensor given = in.TakeOptionalTensor();
   const int64_t max_ctas = in.TakeInt();
+  const TensorList list(std::move(tensors), "tensors", false);
   if (site < 0 || site > UINT16_MAX) {
     Fail("site: expected 0 to 65535, got %lld; number the places of the program from 0",
          static_cast<long long>(site));

@@ -69,6 +69,11 @@ STABLE_TORCH_LIBRARY_IMPL(cuproof, CUDA, library) { binding::ImplementOnTensors(
 STABLE_TORCH_LIBRARY_IMPL(cuproof, CPU, library) { binding::ImplementOnTensors(library); }
 STABLE_TORCH_LIBRARY_IMPL(cuproof, SparseCUDA, library) { binding::ImplementOnTensors(library); }
 STABLE_TORCH_LIBRARY_IMPL(cuproof, SparseCPU, library) { binding::ImplementOnTensors(library); }
+STABLE_TORCH_LIBRARY_IMPL(cuproof, SparseCsrCUDA, library) { binding::ImplementOnTensors(library); }
+STABLE_TORCH_LIBRARY_IMPL(cuproof, SparseCsrCPU, library) { binding::ImplementOnTensors(library); }
+STABLE_TORCH_LIBRARY_IMPL(cuproof, MkldnnCPU, library) { binding::ImplementOnTensors(library); }
+STABLE_TORCH_LIBRARY_IMPL(cuproof, QuantizedCUDA, library) { binding::ImplementOnTensors(library); }
+STABLE_TORCH_LIBRARY_IMPL(cuproof, QuantizedCPU, library) { binding::ImplementOnTensors(library); }
 
 STABLE_TORCH_LIBRARY_IMPL(cuproof, CompositeExplicitAutograd, library) {
   library.impl("guard_ring_bytes", binding::GuardRingBytes);

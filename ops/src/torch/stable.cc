@@ -84,6 +84,19 @@ std::string Describe(const Facts& facts) {
   return text + " on another device";
 }
 
+std::vector<Tensor> Arguments::TakeTensors() {
+  const List list = TakeList();
+  size_t size = 0;
+  Check(torch_list_size(list.get(), &size), "list_size");
+  std::vector<Tensor> tensors(size);
+  for (size_t i = 0; i < size; ++i) {
+    StableIValue value = 0;
+    Check(torch_list_get_item(list.get(), i, &value), "list_get_item");
+    tensors[i].reset(::torch::stable::detail::to<AtenTensorHandle>(value));
+  }
+  return tensors;
+}
+
 Tensor Arguments::TakeOptionalTensor() {
   // torch's protocol: null, or a value on the heap that the callee deletes.
   const std::unique_ptr<StableIValue> value(Take<StableIValue*>());

@@ -65,12 +65,15 @@ Facts FactsOf(AtenTensorHandle tensor);
 std::string Describe(const Facts& facts);
 const char* DtypeName(int32_t dtype);
 
-/// Takes the arguments of a boxed call off the stack, first to last, and owns them.
+/// Takes the arguments of a boxed call off the stack, first to last. What is still there when a
+/// kernel throws is never freed, so a kernel takes all of them before its first check.
 class Arguments {
  public:
   Arguments(const StableIValue* stack, uint64_t count) : next_(stack), end_(stack + count) {}
 
   List TakeList() { return List(Take<StableListHandle>()); }
+  /// A list of tensors, each taken: deleting the list does not delete what is in it.
+  std::vector<torch_binding::Tensor> TakeTensors();
   torch_binding::Tensor TakeTensor() { return torch_binding::Tensor(Take<AtenTensorHandle>()); }
   /// Null for None.
   torch_binding::Tensor TakeOptionalTensor();

@@ -73,23 +73,17 @@ void* DataOf(AtenTensorHandle tensor, bool written) {
 
 }  // namespace
 
-TensorList::TensorList(List list, const char* name, bool written) : name_(name) {
-  size_t size = 0;
-  Check(torch_list_size(list.get(), &size), "list_size");
-  tensors_.reserve(size);
-  data_.reserve(size);
-  elements_.reserve(size);
-  dtype_.reserve(size);
-  for (size_t i = 0; i < size; ++i) {
-    StableIValue value = 0;
-    Check(torch_list_get_item(list.get(), i, &value), "list_get_item");
-    Add(Tensor(::torch::stable::detail::to<AtenTensorHandle>(value)), written);
-  }
+TensorList::TensorList(std::vector<Tensor> tensors, const char* name, bool written)
+    : name_(name), tensors_(std::move(tensors)) {
+  data_.reserve(tensors_.size());
+  elements_.reserve(tensors_.size());
+  dtype_.reserve(tensors_.size());
+  for (size_t t = 0; t < tensors_.size(); ++t) Add(t, written);
 }
 
-void TensorList::Add(Tensor tensor, bool written) {
-  const size_t t = tensors_.size();
-  const Facts facts = FactsOf(tensor.get());
+void TensorList::Add(size_t t, bool written) {
+  AtenTensorHandle tensor = tensors_[t].get();
+  const Facts facts = FactsOf(tensor);
   uint8_t dtype = 0;
   if (!facts.cuda() || facts.layout != aoti_torch_layout_strided()) {
     Fail("%s[%zu]: expected a strided tensor on a CUDA device, got %s; move it or use torch's own",
@@ -104,15 +98,14 @@ void TensorList::Add(Tensor tensor, bool written) {
     Fail("%s[%zu]: expected device cuda:%d as %s[0], got cuda:%d; call once for each device", name_,
          t, device_, name_, facts.device);
   }
-  if (!IsDense(tensor.get())) {
+  if (!IsDense(tensor)) {
     Fail("%s[%zu]: expected dense memory, got strides with gaps or overlaps; pass .contiguous()",
          name_, t);
   }
   // An empty tensor may have no memory, which the shim takes for an error.
-  data_.push_back(facts.elements == 0 ? nullptr : DataOf(tensor.get(), written));
+  data_.push_back(facts.elements == 0 ? nullptr : DataOf(tensor, written));
   elements_.push_back(facts.elements);
   dtype_.push_back(dtype);
-  tensors_.push_back(std::move(tensor));
 }
 
 bool SameLayout(AtenTensorHandle a, AtenTensorHandle b) {

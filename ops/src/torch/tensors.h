@@ -15,7 +15,7 @@ namespace cuproof::ops::torch_binding {
 /// device.
 class TensorList {
  public:
-  TensorList(List list, const char* name, bool written);
+  TensorList(std::vector<Tensor> tensors, const char* name, bool written);
 
   cuproof_ops_tensor_list core() const {
     return {data_.data(), elements_.data(), dtype_.data(), count()};
@@ -32,7 +32,7 @@ class TensorList {
   const char* name() const { return name_; }
 
  private:
-  void Add(Tensor tensor, bool written);
+  void Add(size_t t, bool written);
 
   const char* name_;
   int32_t device_ = -1;
