@@ -1,5 +1,8 @@
 """Gradient norms, clipping, loss scaling and Inf/NaN guards that never wait for the GPU.
 
+(But for ``error_if_nonfinite``, ``NonfiniteGuard.read``, ``BadElement.of``, and ``GradScaler.step``
+with an optimizer that is not fused.)
+
 Importing registers the operators ``torch.ops.cuproof.*`` and does nothing else. Needs torch 2.10 or
 newer, built for CUDA; a GPU only once an operator runs on one.
 
@@ -10,7 +13,7 @@ newer, built for CUDA; a GPU only once an operator runs on one.
 ``GradAccumulator``       float32 sums of gradients over micro-batches, with the norm of the sums
 ``NonfiniteGuard``        a ring on the GPU: which step, tensor and element went bad first
 ``prepare``               loads all kernels, so that a CUDA graph may be captured at once
-``functional``            the operators one by one
+``functional``            the operators one by one: ``help('cuproof_ops.functional')``
 ========================  ======================================================================
 """
 
@@ -26,6 +29,7 @@ from .grad_scaler import GradScaler  # noqa: E402
 from .nonfinite_guard import BadElement, GuardRecord, NonfiniteGuard  # noqa: E402
 
 grad_norm = functional.grad_norm
+__version__ = version().split()[0]
 
 _fake.register()
 _autograd.register()

@@ -22,7 +22,7 @@ def _backward(ctx, grad_total, grad_per_tensor, grad_found_inf, grad_first_bad):
     # The outputs are norms over the loss scale, hence the square.
     square = 1.0
     if ctx.has_loss_scale:
-        square = tensors.pop() ** 2
+        square = tensors.pop().reshape(()) ** 2
     over = torch.zeros_like(per_tensor)
     if grad_total is not None:
         over = over + _over(grad_total, total)

@@ -7,6 +7,8 @@ counted from the tensor's first element there: in a contiguous tensor that of ``
 
 Work goes to the current stream of the tensors' device. Nothing waits for the GPU, and everything
 may be captured in a CUDA graph. A wrong argument raises RuntimeError, one line, before any launch.
+Nothing here is handed to torch: tensors on the CPU, sparse, nested, of float64 or of a subclass
+such as DTensor are wrong arguments.
 """
 
 from collections.abc import Sequence
@@ -43,17 +45,21 @@ def grad_norm(tensors: Sequence[torch.Tensor], loss_scale: torch.Tensor | None =
     Differentiable: d norm / d x = x / norm (``loss_scale`` counts as a constant).
     torch differs: its norm of bfloat16 or float16 tensors is rounded to that type.
     """
-    tensors = list(tensors)
+    tensors = _support.tensor_list("tensors", tensors)
+    _support.scalar("loss_scale", loss_scale)
     if not tensors:
         raise RuntimeError("tensors: expected at least one CUDA tensor, got none; pass one")
     differentiable = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     if differentiable or torch.compiler.is_compiling():
         return GradNorm(*_ops.grad_norm(tensors, loss_scale))
-    out = GradNorm(
-        *(tensors[0].new_empty(shape, dtype=dtype) for shape, dtype in _shapes(len(tensors)))
-    )
+    out = GradNorm(*(_new(tensors[0], shape, dtype) for shape, dtype in _shapes(len(tensors))))
     _ops.grad_norm_out(tensors, loss_scale, 0.0, *out)
     return out
+
+
+def _new(like, shape, dtype):
+    # A layout of its own: the list is not checked yet.
+    return like.new_empty(shape, dtype=dtype, layout=torch.strided)
 
 
 def _shapes(count):
@@ -79,7 +85,9 @@ def grad_scale_(
     (seen in torch 2.10 and 2.15) drops their offset for any custom operator that writes to them
     (pytorch#198068). Whole tensors are right.
     """
-    tensors = list(tensors)
+    tensors = _support.tensor_list("tensors", tensors)
+    _support.scalar("factor", factor)
+    _support.scalar("found_inf", found_inf)
     _support.refuse_autograd("grad_scale_", tensors)
     if not tensors:
         return
@@ -91,7 +99,7 @@ def grad_scale(
     tensors: Sequence[torch.Tensor], factor: torch.Tensor, reciprocal: bool = False
 ) -> list[torch.Tensor]:
     """:func:`grad_scale_` on copies."""
-    copies = [tensor.detach().clone() for tensor in tensors]
+    copies = [tensor.detach().clone() for tensor in _support.tensor_list("tensors", tensors)]
     grad_scale_(copies, factor, reciprocal)
     return copies
 
@@ -104,7 +112,8 @@ def grad_accumulate_(
     Accumulators are float32 with the shape and the strides of their gradient.
     :class:`GradAccumulator` gives the norm of the sums too.
     """
-    accumulators, grads = list(accumulators), list(grads)
+    accumulators = _support.tensor_list("accumulators", accumulators)
+    grads = _support.tensor_list("grads", grads)
     _support.refuse_autograd("grad_accumulate_", accumulators + grads)
     if not accumulators and not grads:
         return
@@ -124,6 +133,9 @@ def loss_scale_update_(
 
     ``scale`` and ``found_inf``: float32, one element; ``growth_tracker``: int32, one element.
     """
+    _support.scalar("scale", scale)
+    _support.scalar("growth_tracker", growth_tracker)
+    _support.scalar("found_inf", found_inf)
     _ops.loss_scale_update_(
         scale, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval
     )
@@ -132,11 +144,11 @@ def loss_scale_update_(
 
 def nonfinite_guard(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     """``(found_inf, first_bad)`` as in :class:`GradNorm`, without the norms."""
-    tensors = [tensor.detach() for tensor in tensors]
+    tensors = [tensor.detach() for tensor in _support.tensor_list("tensors", tensors)]
     if not tensors:
         raise RuntimeError("tensors: expected at least one CUDA tensor, got none; pass one")
-    found_inf = tensors[0].new_empty((), dtype=torch.float32)
-    first_bad = tensors[0].new_empty((3,), dtype=torch.int64)
+    found_inf = _new(tensors[0], (), torch.float32)
+    first_bad = _new(tensors[0], (3,), torch.int64)
     _ops.nonfinite_guard(tensors, None, found_inf, first_bad)
     return found_inf, first_bad
 

@@ -7,7 +7,7 @@ import torch
 from torch.amp.grad_scaler import OptState
 
 from . import _support
-from .grad_clip import clip_grad_norm_
+from .grad_clip import SMALLEST, clip_grad_norm_
 
 _ops = torch.ops.cuproof
 
@@ -41,13 +41,15 @@ class GradScaler(torch.amp.GradScaler):
 
         Reads the gradients once. A fused optimizer is told what to divide by (loss scale over clip
         factor) in ``optimizer.grad_scale``, and writes the unscaled, clipped gradients back as it
-        steps; until then ``.grad`` holds the scaled ones. For any other optimizer they are
-        multiplied in place.
+        steps; until then, and after a step that was skipped for an Inf or NaN, ``.grad`` holds the
+        scaled ones. For any other optimizer they are multiplied in place.
 
-        Returns the norm of the unscaled gradients before clipping, float32, ``()``.
+        Returns the norm of the unscaled gradients before clipping, float32, ``()``: of all that
+        this optimizer has. With two optimizers each is clipped by its own norm; for one norm over
+        several, or over some parameters, call :meth:`unscale_` and :func:`clip_grad_norm_`.
         ``max_norm``: over 0; ``math.inf`` only unscales. Call it once per step, instead of
-        :meth:`unscale_`. Gradients that the kernels do not take (see :func:`clip_grad_norm_`) go
-        through those two calls.
+        :meth:`unscale_`. Gradients that the kernels do not take (see :func:`clip_grad_norm_`,
+        whose word on FSDP1 holds here too, for the check as well) go through those two calls.
         """
         max_norm = float(max_norm)
         if not max_norm > 0:
@@ -70,13 +72,10 @@ class GradScaler(torch.amp.GradScaler):
         hand_over = _takes_grad_scale(optimizer)
         if not hand_over and any(grad.dtype == torch.float16 for grad in grads):
             raise ValueError("Attempting to unscale FP16 gradients.")
-        if _support.may_take(grads) and grads[0].device == self._scale.device:
-            try:
-                with torch.no_grad():
-                    return self._read_once(optimizer, state, grads, max_norm, hand_over)
-            except RuntimeError:
-                if _support.takes(grads):
-                    raise
+        on_our_device = _support.takes(grads) and grads[0].device == self._scale.device
+        if on_our_device and max_norm >= SMALLEST:
+            with torch.no_grad():
+                return self._read_once(optimizer, state, grads, max_norm, hand_over)
         self.unscale_(optimizer)
         return clip_grad_norm_(parameters, max_norm)
 
@@ -88,7 +87,7 @@ class GradScaler(torch.amp.GradScaler):
         if hand_over:
             # torch's step() passes it on in the stage UNSCALED, and deletes it after.
             optimizer.grad_scale = grad_scale
-            state["handed_over"] = optimizer
+            state["handed_over"] = (optimizer, grad_scale)
         else:
             _ops.grad_scale_(grads, factor)
             _support.written(grads)
@@ -100,8 +99,11 @@ class GradScaler(torch.amp.GradScaler):
         if self._enabled:
             for state in self._per_optimizer_states.values():
                 if state["stage"] is OptState.UNSCALED and "handed_over" in state:
-                    # Never stepped: the next step must not find this step's divisor.
-                    del state["handed_over"].grad_scale
+                    # Never stepped: the next step must not find this step's divisor. It may be
+                    # the user's by now, or gone.
+                    optimizer, grad_scale = state["handed_over"]
+                    if getattr(optimizer, "grad_scale", None) is grad_scale:
+                        del optimizer.grad_scale
         super().update(new_scale)
 
     update.__doc__ = torch.amp.GradScaler.update.__doc__
@@ -133,20 +135,16 @@ class GradScaler(torch.amp.GradScaler):
 
     @staticmethod
     def _unscale_on_device(grads, inv_scale, found_inf) -> None:
-        if _support.may_take(grads):
-            try:
-                _ops.grad_scale_(grads, inv_scale, False, found_inf)
-                _support.written(grads)
-                return
-            except RuntimeError:
-                if _support.takes(grads):
-                    raise
-        by_dtype = defaultdict(list)
-        for grad in grads:
-            if _support.takes([grad]):
-                _ops.grad_scale_([grad], inv_scale, False, found_inf)
-                _support.written([grad])
-            else:
-                by_dtype[grad.dtype].append(grad)
-        for same in by_dtype.values():
+        ours, torchs = grads, defaultdict(list)
+        if not _support.takes(grads):
+            ours = []
+            for grad in grads:
+                if _support.takes([grad]):
+                    ours.append(grad)
+                else:
+                    torchs[type(grad), grad.dtype].append(grad)
+        if ours:
+            _ops.grad_scale_(ours, inv_scale, False, found_inf)
+            _support.written(ours)
+        for same in torchs.values():
             torch._amp_foreach_non_finite_check_and_unscale_(same, found_inf, inv_scale)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import cuproof_ops
+from cuproof_ops import _support
 
 import samples
 
@@ -22,7 +23,7 @@ def both(tensors, *arguments, **named):
     return results
 
 
-@pytest.mark.parametrize("max_norm", [0.1, 1.0, 3.0, 1e9, math.inf, 0.0, -1.0])
+@pytest.mark.parametrize("max_norm", [0.1, 1.0, 3.0, 1e9, math.inf, 0.0, 1e-46, -1.0])
 def test_float32_is_torch_within_the_norms_error(device, max_norm):
     (ours, our_grads), (theirs, their_grads) = both(samples.many(device, [torch.float32]), max_norm)
     assert ours.dtype == theirs.dtype == torch.float32 and ours.shape == theirs.shape == ()
@@ -134,6 +135,27 @@ def test_cpu_gradients_are_torchs_to_the_bit(kind):
 def test_what_the_kernels_do_not_take_is_torchs_to_the_bit(device, kind):
     tensors, named = left_to_torch()[kind]
     same_as_torch([tensor.to(device) for tensor in tensors], named)
+
+
+def test_a_refusal_is_not_how_it_finds_out(device, monkeypatch):
+    """An operator that throws costs more than the call; so do the warnings of torch about it."""
+
+    def fails(*arguments):
+        raise AssertionError("called with gradients that it does not take")
+
+    for name in ("grad_clip_norm_", "grad_clip_factor"):
+        monkeypatch.setattr(torch.ops.cuproof, name, fails)
+    for kind in ("float64", "gaps", "complex"):
+        tensors, named = left_to_torch()[kind]
+        parameters = samples.parameters([tensor.to(device) for tensor in tensors])
+        cuproof_ops.clip_grad_norm_(parameters, 0.5, **named)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_nested_tensor_is_not_taken_for_a_plain_one(device):
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], device=device)
+    assert type(nested) is torch.Tensor and nested.layout is torch.strided
+    assert not _support.takes([torch.ones(3, device=device), nested])
 
 
 def test_sparse_gradients_are_torchs(device):

@@ -1,10 +1,13 @@
 """Every wrong argument gives one line: the argument, what was expected, what came, what to do."""
 
+import math
+import weakref
+
 import pytest
 import torch
 
 import cuproof_ops
-from cuproof_ops import functional
+from cuproof_ops import GradAccumulator, NonfiniteGuard, _fake, functional
 
 ops = torch.ops.cuproof
 
@@ -59,6 +62,125 @@ def test_ops_without_a_derivative_say_so():
         lambda: functional.grad_accumulate_([torch.ones(3)], [tensor]),
     ):
         assert "it has no derivative" in sentence(call)
+
+
+def nested():
+    # One of strided layout is a plain torch.Tensor to look at.
+    return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.strided)
+
+
+# Of two lists on the CPU the first is the one that is named.
+ACCUMULATOR = "accumulators[0]"
+WRONG_TENSORS = {
+    "compressed": lambda: torch.ones(3, 3).to_sparse_csr(),
+    "blocks": lambda: torch.ones(4, 4).to_sparse_bsr((2, 2)),
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(3), 1.0, 0, torch.qint8),
+    "nested": nested,
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged),
+    "number": lambda: 1.0,
+    "none": lambda: None,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", WRONG_TENSORS)
+def test_a_wrong_tensor_is_named(kind):
+    tensor, good = WRONG_TENSORS[kind](), torch.ones(3)
+    one = torch.ones(())
+    for call in (
+        lambda: cuproof_ops.grad_norm([tensor]),
+        lambda: functional.grad_scale_([tensor], one),
+        lambda: functional.grad_scale([tensor], one),
+        lambda: functional.grad_accumulate_([good], [tensor]),
+        lambda: functional.nonfinite_guard([tensor]),
+        lambda: GradAccumulator([good]).add([tensor]),
+    ):
+        assert sentence(call).split(": expected ")[0] in ("tensors[0]", "grads[0]", ACCUMULATOR)
+    if kind != "quantized":
+        assert sentence(lambda: GradAccumulator([tensor])).startswith("parameters[0]: expected ")
+
+
+@pytest.mark.parametrize("value, kind", [(torch.ones(2, 3), "one tensor"), (3, "int")])
+def test_a_list_is_a_list(with_reference, value, kind):
+    one, guard = torch.ones(()), NonfiniteGuard(device="cpu")
+    for call in (
+        lambda: cuproof_ops.grad_norm(value),
+        lambda: functional.grad_scale_(value, one),
+        lambda: functional.grad_scale(value, one),
+        lambda: functional.grad_accumulate_(value, [one]),
+        lambda: functional.grad_accumulate_([one], value),
+        lambda: functional.nonfinite_guard(value),
+        lambda: guard.check(value),
+        lambda: GradAccumulator(value),
+        lambda: GradAccumulator([one]).add(value),
+        lambda: GradAccumulator([one]).finish(value),
+    ):
+        assert f": expected a list of tensors, got {kind}; pass " in sentence(call)
+
+
+def test_a_number_is_no_scalar(with_reference):
+    tensor, one = torch.ones(3), torch.ones(())
+    tracker = torch.zeros((), dtype=torch.int32)
+    for call, name in (
+        (lambda: cuproof_ops.grad_norm([tensor], 8.0), "loss_scale"),
+        (lambda: functional.grad_scale_([tensor], 0.5), "factor"),
+        (lambda: functional.grad_scale_([tensor], one, found_inf=0.0), "found_inf"),
+        (lambda: functional.loss_scale_update_(1.0, tracker, one), "scale"),
+        (lambda: functional.loss_scale_update_(one, 0.0, one), "growth_tracker"),
+        (lambda: functional.loss_scale_update_(one, tracker, 0.0), "found_inf"),
+        (lambda: GradAccumulator([tensor]).finish([tensor], loss_scale=8.0), "loss_scale"),
+    ):
+        assert sentence(call) == f"{name}: expected a tensor, got float; pass a torch.Tensor"
+
+
+def refused_on_the_cpu():
+    """A call of each operator with every tensor that it has a place for; each is refused, since the
+    first is on the CPU."""
+
+    def some(*shape):
+        return torch.ones(shape)
+
+    def norm():
+        return [some(), 1.0, *(some() for _ in range(7))]
+
+    return {
+        "grad_norm": [[some(3), some(3)], some()],
+        "grad_clip_factor": [[some(3), some(3)], some(), 1.0],
+        "grad_clip_norm_": [[some(3), some(3)], 1.0],
+        "grad_norm_out": [[some(3), some(3)], *norm()],
+        "grad_scale_": [[some(3), some(3)], some(), False, some()],
+        "grad_accumulate_": [[some(3), some(3)], [some(3), some(3)], True, *norm()],
+        "loss_scale_update_": [some(), some(), some(), 2.0, 0.5, 10],
+        "nonfinite_guard": [[some(3), some(3)], some(), some(), some(), 0, False, some()],
+        "guard_ring_init_": [some(), 1],
+        "guard_ring_acknowledge_": [some(), 1],
+    }
+
+
+def refuses(name, arguments):
+    try:
+        getattr(ops, name)(*arguments)
+    except RuntimeError:
+        return True
+    return False
+
+
+def references(arguments):
+    for argument in arguments:
+        if isinstance(argument, list):
+            yield from references(argument)
+        elif isinstance(argument, torch.Tensor):
+            yield weakref.ref(argument)
+
+
+@pytest.mark.parametrize("name", _fake.KERNELS)
+def test_a_refused_call_keeps_no_tensor(name):
+    arguments = refused_on_the_cpu()[name]
+    alive = list(references(arguments))
+    assert refuses(name, arguments)
+    assert all(reference() is not None for reference in alive)
+    del arguments
+    assert [i for i, reference in enumerate(alive) if reference() is not None] == []
 
 
 def refused(device):

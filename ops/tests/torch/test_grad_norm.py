@@ -44,7 +44,9 @@ def test_loss_scale_divides(device):
     scale = torch.full((), 65536.0, device=device)
     scaled = [tensor * 65536 for tensor in tensors]
     assert close(cuproof_ops.grad_norm(scaled, scale).total, samples.norm64(tensors))
-    assert close(cuproof_ops.grad_norm(scaled, scale.reshape(1)).total, samples.norm64(tensors))
+    for shape in ((1,), (1, 1)):
+        norm = cuproof_ops.grad_norm(scaled, scale.reshape(shape))
+        assert close(norm.total, samples.norm64(tensors))
 
 
 def test_zeros_and_empties(device):
@@ -112,13 +114,13 @@ def test_more_tensors_than_one_page_holds(device):
 
 
 @pytest.mark.parametrize("dtype", samples.DTYPES)
-@pytest.mark.parametrize("scale", [None, 8.0])
-def test_derivative_is_x_over_the_norm(device, dtype, scale):
+@pytest.mark.parametrize("scale, shape", [(None, ()), (8.0, ()), (8.0, (1,)), (8.0, (1, 1))])
+def test_derivative_is_x_over_the_norm(device, dtype, scale, shape):
     tensors = [
         torch.randn(size, device=device).to(dtype).requires_grad_() for size in (5, 300, 1, 40)
     ]
     weights = torch.randn(4, device=device)
-    loss_scale = None if scale is None else torch.full((), scale, device=device)
+    loss_scale = None if scale is None else torch.full(shape, scale, device=device)
     norm = cuproof_ops.grad_norm(tensors, loss_scale)
     (norm.total * 3 + (norm.per_tensor * weights).sum()).backward()
 

@@ -231,6 +231,45 @@ def test_a_step_that_never_comes_leaves_nothing_behind(device):
     assert not hasattr(optimizer, "grad_scale")
 
 
+@pytest.mark.parametrize("instead", [None, 3.0])
+def test_a_divisor_that_the_user_took_away_is_left_to_the_user(device, instead):
+    parameters = samples.parameters([torch.ones(3, device=device)])
+    optimizer = ADAMW[1](parameters)
+    scaler = scaler_of(GradScaler, device)
+    scaler.scale(torch.zeros((), device=device))
+    scaler.unscale_and_clip_(optimizer, 1.0)
+    del optimizer.grad_scale
+    if instead is not None:
+        optimizer.grad_scale = torch.full((), instead, device=device)
+    scaler.update()
+    assert hasattr(optimizer, "grad_scale") == (instead is not None)
+
+
+@each_optimizer
+def test_a_max_norm_below_float32_zeroes_as_torchs(device, make):
+    grads = samples.many(device, [torch.float32])
+    before = lambda s, o, p: s.unscale_and_clip_(o, 1e-46)  # noqa: E731
+    _, parameters = one_step(device, make, GradScaler, before, grads)
+    assert all((parameter.grad == 0).all() for parameter in parameters)
+
+
+def test_a_skipped_step_leaves_the_scaled_gradients(device):
+    grads = [torch.ones(5, device=device), torch.full((3,), math.nan, device=device)]
+    before = lambda s, o, p: s.unscale_and_clip_(o, 1.0)  # noqa: E731
+    _, parameters = one_step(device, ADAMW[1], GradScaler, before, grads)
+    assert parameters[0].grad.tolist() == [1.0] * 5
+
+
+def test_two_optimizers_are_clipped_each_by_its_own_norm(device):
+    first, second = (samples.parameters([torch.full((4,), v, device=device)]) for v in (2.0, 4.0))
+    scaler = scaler_of(GradScaler, device, init_scale=1.0)
+    scaler.scale(torch.zeros((), device=device))
+    optimizers = [torch.optim.SGD(each, lr=0.1) for each in (first, second)]
+    norms = [scaler.unscale_and_clip_(optimizer, 1.0).item() for optimizer in optimizers]
+    assert norms == [4.0, 8.0]
+    assert torch.allclose(first[0].grad, second[0].grad)
+
+
 def test_a_grad_scale_of_the_user_is_part_of_the_scale(device):
     grads = [torch.full((4,), 6.0, device=device)]
 
@@ -313,6 +352,19 @@ def test_sparse_gradients_are_unscaled(device):
         scaler.step(optimizer)
         results.append(table.weight.detach())
     assert samples.same_bits(*results)
+
+
+def test_one_call_for_all_that_the_kernels_take(device, monkeypatch):
+    real, calls = torch.ops.cuproof.grad_scale_, []
+
+    def counted(grads, *arguments):
+        calls.append(len(grads))
+        return real(grads, *arguments)
+
+    monkeypatch.setattr(torch.ops.cuproof, "grad_scale_", counted)
+    grads = samples.many(device, [torch.float32, torch.float64, torch.bfloat16])
+    one_step(device, OPTIMIZERS[3][1], GradScaler, unscale, grads)
+    assert calls == [2 * len(samples.SIZES)]
 
 
 def test_float64_and_gaps_go_to_torch(device):

@@ -42,6 +42,7 @@ def test_version_names_the_machine_code():
     version, *architectures = cuproof_ops.version().split()
     assert version.count(".") == 2
     assert architectures and all(word.startswith("sm_") for word in architectures)
+    assert cuproof_ops.__version__ == version
 
 
 def test_torch_missing_is_one_line():
