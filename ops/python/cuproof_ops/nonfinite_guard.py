@@ -7,11 +7,14 @@ from typing import NamedTuple, Optional
 
 import torch
 
+from . import _support
+
 _ops = torch.ops.cuproof
 
 # cuproof_ops_guard_ring and cuproof_ops_guard_record, in include/cuproof/ops/nonfinite_guard.h.
 _HEADER = struct.Struct("<QQQQI28x")
 _RECORD = struct.Struct("<QqqIHH")
+MOST_SITES = 1 << 16  # a record has 16 bits for it
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -52,7 +55,7 @@ class GuardRecord(NamedTuple):
     site: str
     """The name given to ``check``."""
     tensor: int
-    """Place in the list of that call: the first tensor that has an Inf or NaN."""
+    """Place in the list of that call, Nones counted: the first tensor that has an Inf or NaN."""
     index: int
     """Its first bad element, in the order of its memory."""
     value: float
@@ -83,21 +86,25 @@ class NonfiniteGuard:
     ) -> None:
         """``capacity``: records, 1 to 2^20, of 32 bytes. ``device``: default the current one."""
         size = _ops.guard_ring_bytes(capacity)
+        kind = torch.device("cuda" if device is None else device)
+        if kind.type not in _support.DEVICE_TYPES:
+            raise RuntimeError(f"device: expected a CUDA device, got {kind}; pass 'cuda:0'")
         with torch.no_grad():
-            self._ring = torch.empty(
-                size, dtype=torch.uint8, device="cuda" if device is None else device
-            )
-        self._sites: list[str] = []
+            self._ring = torch.empty(size, dtype=torch.uint8, device=kind)
+            self._nothing = torch.empty(0, device=kind)
+        self._sites: dict[str, int] = {}
         self.dropped = 0
         """Records that found the ring full, as of the last ``read``."""
         _ops.guard_ring_init_(self._ring, capacity)
 
     def check(
-        self, tensors: Sequence[torch.Tensor], site: str = "", *, end_of_step: bool = False
+        self, tensors: Sequence[torch.Tensor | None], site: str = "", *, end_of_step: bool = False
     ) -> None:
         """Notes the first Inf or NaN of these tensors (dtypes and layouts as in
         :mod:`cuproof_ops.functional`), under the name ``site`` (at most 65,536 different ones).
+        None, the gradient of a parameter without one, is skipped and keeps its place in the list.
         ``end_of_step``: later calls belong to the next step. An empty list only counts the step."""
+        tensors = _support.tensor_list("tensors", tensors, for_none=self._nothing)
         _ops.nonfinite_guard(
             [tensor.detach() for tensor in tensors],
             self._ring,
@@ -116,23 +123,33 @@ class NonfiniteGuard:
         copy = ring.cpu()
         data = ctypes.string_at(copy.data_ptr(), copy.numel())
         _, written, taken, self.dropped, capacity = _HEADER.unpack_from(data)
-        records = [self._record(data, number % capacity) for number in range(taken, written)]
+        sites = list(self._sites)
+        records = [
+            self._record(data, number % capacity, sites) for number in range(taken, written)
+        ]
         if records:
             _ops.guard_ring_acknowledge_(ring, written)
         return records
 
     def _number(self, site: str) -> int:
-        if site not in self._sites:
-            self._sites.append(site)
-        return self._sites.index(site)
+        number = self._sites.get(site)
+        if number is None:
+            number = len(self._sites)
+            if number == MOST_SITES:
+                raise RuntimeError(
+                    f"site: expected at most {MOST_SITES} different names, got {site!r} as one "
+                    "more; use a name for each place of the program"
+                )
+            self._sites[site] = number
+        return number
 
-    def _record(self, data: bytes, slot: int) -> GuardRecord:
+    def _record(self, data: bytes, slot: int, sites: list[str]) -> GuardRecord:
         step, tensor, index, bits, dtype, site = _RECORD.unpack_from(
             data, _HEADER.size + slot * _RECORD.size
         )
         return GuardRecord(
             step,
-            self._sites[site],
+            sites[site],
             tensor,
             index,
             _value(bits, _DTYPES[dtype]),

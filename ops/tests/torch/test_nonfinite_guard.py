@@ -69,6 +69,36 @@ def test_sites_are_names(device):
     assert [record.site for record in guard.read()] == ["a", "b", "a", ""]
 
 
+def test_one_name_too_many_is_refused_and_not_kept(device):
+    guard = NonfiniteGuard(device=device)
+    bad = [bad_at(device, 0, math.nan)]
+    guard._sites = {str(i): i for i in range(1 << 16)}
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="site: expected at most 65536 different names, got"):
+            guard.check(bad, site="one more")
+    guard.check(bad, site="65535")
+    assert [record.site for record in guard.read()] == ["65535"]
+
+
+def test_none_is_skipped_and_keeps_its_place(device):
+    guard = NonfiniteGuard(device=device)
+    bad = bad_at(device, 5, math.inf, torch.bfloat16)
+    guard.check([None, torch.ones(3, device=device), None, bad, None], end_of_step=True)
+    guard.check([None, None], end_of_step=True)
+    guard.check((tensor for tensor in (None, bad)))
+    records = guard.read()
+    assert [(r.step, r.tensor, r.index) for r in records] == [(0, 3, 5), (2, 1, 5)]
+
+
+def test_the_example_of_the_readme(device):
+    model = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)]).to(device)
+    model[1](torch.full((1, 2), math.inf, device=device)).sum().backward()
+    guard = NonfiniteGuard(device=device)
+    guard.check([p.grad for p in model.parameters()], site="gradients", end_of_step=True)
+    (record,) = guard.read()
+    assert record.tensor == 2, "the unused layer's two parameters count"
+
+
 def test_empty_lists_and_tensors(device):
     guard = NonfiniteGuard(device=device)
     guard.check([], end_of_step=True)
