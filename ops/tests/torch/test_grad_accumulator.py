@@ -87,6 +87,73 @@ def test_missing_gradient_is_named(device):
     assert parameters[0].grad is not None
 
 
+def micro_batches(device, count):
+    return torch.randn(count, 8, 16, generator=torch.Generator().manual_seed(2)).to(device).unbind()
+
+
+@pytest.mark.parametrize("scale", [None, 64.0])
+def test_the_loop_of_the_docstring(device, scale):
+    """Against the plain loop: gradients summed by backward(), clipped, a step."""
+    results = []
+    for ours in (True, False):
+        torch.manual_seed(1)
+        model = torch.nn.Sequential(torch.nn.Linear(16, 9), torch.nn.Linear(9, 3)).to(device)
+        parameters = list(model.parameters())
+        optimizer = torch.optim.AdamW(parameters, lr=0.01, fused=True)
+        loss_scale = None if scale is None or not ours else torch.full((), scale, device=device)
+
+        def loss(batch):
+            return model(batch).square().mean() * (1 if loss_scale is None else loss_scale)
+
+        sums = GradAccumulator(parameters)
+        for _ in range(3):
+            batches = micro_batches(device, 4)
+            if not ours:
+                for batch in batches:
+                    loss(batch).backward()
+                torch.nn.utils.clip_grad_norm_(parameters, 0.1)
+                optimizer.step()
+                optimizer.zero_grad()
+                continue
+            for batch in batches[:-1]:
+                loss(batch).backward()
+                sums.add()
+            loss(batches[-1]).backward()
+            norm = sums.finish(loss_scale=loss_scale, max_norm=0.1)
+            for parameter, total in zip(parameters, sums.tensors):
+                parameter.grad = total
+            optimizer.grad_scale, optimizer.found_inf = norm.grad_scale, norm.found_inf
+            optimizer.step()
+            del optimizer.grad_scale, optimizer.found_inf
+            optimizer.zero_grad()
+        results.append([parameter.detach() for parameter in parameters])
+    for a, b in zip(*results):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_add_for_every_micro_batch_is_named(device):
+    parameters = samples.parameters([torch.ones(3, device=device)])
+    sums = GradAccumulator(parameters)
+    sums.add()
+    with pytest.raises(RuntimeError, match="call add\\(\\) for all micro-batches but the last"):
+        sums.finish()
+
+
+@pytest.mark.parametrize("nothing", [list, lambda: (p for p in [])])
+def test_no_parameters_are_refused(nothing):
+    with pytest.raises(RuntimeError, match="parameters: expected at least one tensor, got none"):
+        GradAccumulator(nothing())
+
+
+@pytest.mark.parametrize("max_norm", [-1.0, math.nan, 1e-46])
+def test_max_norm_is_zero_or_more(device, max_norm):
+    parameters = samples.parameters([torch.ones(3, device=device)])
+    sums = GradAccumulator(parameters)
+    with pytest.raises(ValueError, match="max_norm: expected 0 for no clipping or a number from "):
+        sums.finish(max_norm=max_norm)
+    assert parameters[0].grad is not None
+
+
 def test_two_thousand_tensors(device):
     tensors = samples.small_mixed(device)
     sums = GradAccumulator(parameters_of(tensors))
