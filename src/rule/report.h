@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "container/unit.h"
 #include "image/file_images.h"
+#include "rule/host_load.h"
 #include "target/target.h"
 #include "target/verdict.h"
 
@@ -36,6 +38,7 @@ struct FileReport {
   FileImages images;
   std::vector<FileVerdict> verdicts;
   std::vector<std::string> declared_archs;  // by a metadata.json beside it: "9.0a", "9.0+PTX"
+  std::shared_ptr<const HostLoad> host;     // none: no environment to load it in, or no such file
 };
 
 /// The outcome of one run over all inputs.
@@ -48,7 +51,8 @@ struct Report {
   std::vector<std::set<std::string>> needed;  // by root: what its files name in DT_NEEDED
   uint64_t files_seen = 0;
   uint64_t files_without_cuda = 0;
-  uint64_t bytes_read = 0;  // size of what was looked into
+  uint64_t files_loaded = 0;  // for which the loader was asked
+  uint64_t bytes_read = 0;    // size of what was looked into
   double seconds = 0;
 };
 

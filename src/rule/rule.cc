@@ -26,6 +26,28 @@ void RunRules(const FileContext& context, std::vector<Finding>& findings) {
                              RuleUnusedBytes, RuleUnknown,    RuleLtoOnly,       RuleHostOnly,
                              RulePtxInvalid,  RuleGpuDropped, RuleTegraInDesktop};
   for (const Rule rule : kRules) rule(context, findings);
+  RunHostRules(context, findings);
+}
+
+void RunHostRules(const FileContext& context, std::vector<Finding>& findings) {
+  if (!context.file.host) return;
+  RuleUndefinedSymbol(context, findings);
+  RuleSymbolVersion(context, findings);
+  RuleMissingLibrary(context, findings);
+  RuleVersionFloor(context, findings);
+  RuleLibraryCopies(context, findings);
+}
+
+Severity LoadSeverity(const HostLoad& load) {
+  return load.module ? Severity::kError : Severity::kWarning;
+}
+
+bool IsDriverLibrary(std::string_view name) {
+  // The user-space driver of Linux and its helpers: mounted into containers, in no package.
+  constexpr std::string_view kStems[] = {"libcuda.so", "libnvidia-", "libnvcuvid.so",
+                                         "libcudadebugger.so"};
+  return std::any_of(std::begin(kStems), std::end(kStems),
+                     [&](std::string_view stem) { return name.starts_with(stem); });
 }
 
 std::vector<size_t> GpusWith(const FileContext& context, Outcome outcome, Reason reason) {

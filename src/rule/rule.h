@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rule/report.h"
@@ -32,6 +33,13 @@ void RulePtxInvalid(const FileContext& context, std::vector<Finding>& findings);
 void RuleGpuDropped(const FileContext& context, std::vector<Finding>& findings);      // CP114
 void RuleTegraInDesktop(const FileContext& context, std::vector<Finding>& findings);  // CP115
 
+// Of the host half: what the loader would say. They look at FileReport::host alone.
+void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findings);  // CP201
+void RuleSymbolVersion(const FileContext& context, std::vector<Finding>& findings);    // CP202
+void RuleMissingLibrary(const FileContext& context, std::vector<Finding>& findings);   // CP301
+void RuleVersionFloor(const FileContext& context, std::vector<Finding>& findings);     // CP302
+void RuleLibraryCopies(const FileContext& context, std::vector<Finding>& findings);    // CP303
+
 /// Every rule above, in the order of the ids.
 void RunRules(const FileContext& context, std::vector<Finding>& findings);
 
@@ -48,6 +56,16 @@ std::vector<size_t> GpusWith(const FileContext& context, Outcome outcome, Reason
 
 /// "sm_75, sm_80 and sm_86", by product where one was named: "sm_103 (B300)".
 std::string GpuList(const FileContext& context, const std::vector<size_t>& gpus);
+
+/// The rules of the host half alone.
+void RunHostRules(const FileContext& context, std::vector<Finding>& findings);
+
+/// Error for a Python module, which somebody imports; a warning for another library, which perhaps
+/// nobody loads.
+Severity LoadSeverity(const HostLoad& load);
+
+/// Whether a library belongs to the driver, which no package brings: libcuda.so.1.
+bool IsDriverLibrary(std::string_view name);
 
 /// A finding about this file.
 Finding NewFinding(const FileContext& context, std::string id, Severity severity);

@@ -1,0 +1,206 @@
+#include "rule/host_load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "link/closure.h"
+#include "link/environment.h"
+#include "link/loaded_file.h"
+#include "link/python_process.h"
+#include "link/resolve.h"
+#include "symbol/nearest.h"
+#include "symbol/string_abi.h"
+
+namespace cuproof {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string BaseName(const std::string& path) { return fs::path(path).filename().string(); }
+
+// "libcudart.so" of "libcudart.so.12".
+std::string Stem(const std::string& name) {
+  const size_t end = name.find(".so");
+  return end == std::string::npos ? name : name.substr(0, end + 3);
+}
+
+bool IsModule(const DynamicObject& object) {
+  for (uint32_t i = 0; i < object.symbol_count(); ++i) {
+    const Symbol symbol = object.SymbolAt(i);
+    if (symbol.exported() && symbol.name.starts_with("PyInit_")) return true;
+  }
+  return false;
+}
+
+// Every library file of the environment by its name: what a search may have missed.
+std::multimap<std::string, std::string> LibrariesBelow(const std::vector<std::string>& folders) {
+  constexpr size_t kMostFiles = 200'000;
+  std::multimap<std::string, std::string> found;
+  size_t seen = 0;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    fs::recursive_directory_iterator files(folder, fs::directory_options::skip_permission_denied,
+                                           error);
+    for (; !error && files != fs::recursive_directory_iterator() && ++seen < kMostFiles;
+         files.increment(error)) {
+      const std::string name = files->path().filename().string();
+      if (name.find(".so") != std::string::npos) found.emplace(name, files->path().string());
+    }
+  }
+  return found;
+}
+
+// One load, told in paths and sentences.
+class Teller {
+ public:
+  Teller(const Process& process, const ExportIndex& exports,
+         const std::vector<std::string>& export_files,
+         const std::multimap<std::string, std::string>& libraries)
+      : process_(process), exports_(exports), export_files_(export_files), libraries_(libraries) {}
+
+  HostLoad Tell(const LoadReport& report) const {
+    HostLoad load;
+    load.loads = report.loads();
+    load.damage = report.damage;
+    if (report.outcome.error) load.damage.push_back(*report.outcome.error);
+    for (const MissingLibrary& missing : report.outcome.missing) {
+      load.libraries.push_back(TellLibrary(missing));
+    }
+    for (const MissingSymbol& missing : report.missing_symbols) {
+      load.symbols.push_back(TellSymbol(missing));
+    }
+    for (const VersionError& error : report.version_errors) {
+      if (!error.fatal()) continue;
+      load.versions.push_back({error.file, error.version, PathOf(error.wanted_by),
+                               PathOf(error.provider), error.newest});
+    }
+    for (const uint32_t object : report.outcome.added) AddCopies(object, load);
+    return load;
+  }
+
+ private:
+  std::string PathOf(uint32_t object) const {
+    return object == kNoObject ? "" : process_.objects()[object].path;
+  }
+
+  // Without its two ends, which the finding names anyway, where there are only these.
+  std::string ChainTo(uint32_t object) const {
+    if (object == kNoObject) return "";
+    const std::vector<uint32_t> chain = process_.ChainOf(object);
+    if (chain.size() < 2) return "";
+    std::vector<std::string> names;
+    for (const uint32_t link : chain) names.push_back(BaseName(PathOf(link)));
+    return fmt::format("{}", fmt::join(names, " -> "));
+  }
+
+  HostLibrary TellLibrary(const MissingLibrary& missing) const {
+    HostLibrary library;
+    library.name = missing.name;
+    library.wanted_by = PathOf(missing.wanted_by);
+    library.chain = ChainTo(missing.wanted_by);
+    for (const SearchStep& step : missing.tried) library.tried.push_back(step.folder);
+    for (const Candidate& unfit : missing.unfit) library.unfit.push_back(unfit.path);
+    if (const auto here = libraries_.find(missing.name); here != libraries_.end()) {
+      library.elsewhere = here->second;
+    }
+    const std::string stem = Stem(missing.name);
+    std::set<std::string> others;
+    for (auto at = libraries_.lower_bound(stem);
+         at != libraries_.end() && at->first.starts_with(stem); ++at) {
+      if (Stem(at->first) == stem && at->first != missing.name) others.insert(at->first);
+    }
+    library.others.assign(others.begin(), others.end());
+    return library;
+  }
+
+  HostSymbol TellSymbol(const MissingSymbol& missing) const {
+    HostSymbol symbol;
+    symbol.name = missing.name;
+    symbol.version = missing.version;
+    symbol.version_file = missing.version_file;
+    symbol.wanted_by = PathOf(missing.wanted_by);
+    symbol.chain = ChainTo(missing.wanted_by);
+    symbol.elsewhere = PathOf(missing.elsewhere);
+    symbol.other_version = missing.other_version;
+    symbol.old_string = StringAbiOf(missing.name) == StringAbi::kOld;
+    if (missing.reason != MissingReason::kNowhere) return symbol;
+    const auto nearest = exports_.Nearest(missing.name, 1);
+    if (nearest.empty()) return symbol;
+    symbol.nearest = nearest.front().nearest.Sentence();
+    symbol.nearest_file = export_files_[nearest.front().where];
+    symbol.string_abi = nearest.front().nearest.difference == NameDifference::kStringAbi;
+    return symbol;
+  }
+
+  void AddCopies(uint32_t object, HostLoad& load) const {
+    const LoadedObject& winner = process_.objects()[object];
+    std::set<std::string> told;
+    for (const Candidate& loser : process_.ShadowedBy(object)) {
+      if (loser.other_machine || loser.unreadable || !loser.file || !winner.file) continue;
+      const bool same =
+          loser.file->device == winner.file->device && loser.file->inode == winner.file->inode;
+      if (same || !told.insert(loser.path).second) continue;
+      load.copies.push_back({winner.requested, winner.path, FoundByName(winner.found_by),
+                             loser.path, FoundByName(loser.step.by)});
+    }
+  }
+
+  const Process& process_;
+  const ExportIndex& exports_;
+  const std::vector<std::string>& export_files_;
+  const std::multimap<std::string, std::string>& libraries_;
+};
+
+}  // namespace
+
+struct HostChecker::Parts {
+  FileCache files;
+  Environment environment;
+  std::optional<PreparedProcess> prepared;
+  std::multimap<std::string, std::string> libraries;
+  ExportIndex exports;  // of what the prepared process has loaded
+  std::vector<std::string> export_files;
+};
+
+HostChecker::HostChecker(const std::string& folder, const HostOptions& options)
+    : parts_(std::make_unique<Parts>()) {
+  EnvironmentOptions wanted;
+  wanted.folder = folder;
+  wanted.sysroot = options.sysroot;
+  wanted.library_path = options.library_path;
+  wanted.use_process_library_path = options.process_library_path && options.sysroot.empty();
+  parts_->environment = FindEnvironment(wanted);
+  problems = parts_->environment.problems;
+  if (parts_->environment.torch) torch_version = parts_->environment.torch->version;
+  parts_->prepared.emplace(PrepareProcess(parts_->environment, parts_->files));
+  parts_->libraries = LibrariesBelow(parts_->environment.site_packages);
+  for (const LoadedObject& object : parts_->prepared->process.objects()) {
+    const std::string name = BaseName(object.path);
+    if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
+    parts_->exports.Add(object.dynamic(), static_cast<uint32_t>(parts_->export_files.size()));
+    parts_->export_files.push_back(object.path);
+  }
+}
+
+HostChecker::~HostChecker() = default;
+
+std::unique_ptr<HostLoad> HostChecker::Load(const std::string& path) const {
+  const auto file = parts_->files.Open(path);
+  if (!file->object || !file->object->has_dynamic) return nullptr;
+  const DynamicObject& object = *file->object;
+  // A program is started, not imported.
+  if (object.position_independent_executable || !object.interpreter.empty()) return nullptr;
+  if (object.identity.machine != parts_->environment.system.machine) return nullptr;
+  Process process = parts_->prepared->process;
+  const LoadReport report = TryLoad(*parts_->prepared, path, process);
+  auto load = std::make_unique<HostLoad>(
+      Teller(process, parts_->exports, parts_->export_files, parts_->libraries).Tell(report));
+  load->module = IsModule(object);
+  return load;
+}
+
+}  // namespace cuproof

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rule/rule.h"
+#include "symbol/demangle.h"
+
+namespace cuproof {
+namespace {
+
+constexpr size_t kMostTold = 5;
+
+std::string WhyOf(const HostSymbol& symbol) {
+  if (symbol.string_abi) {
+    return symbol.old_string ? "built with the old std::string ABI (_GLIBCXX_USE_CXX11_ABI=0), and "
+                               "this torch has the new one"
+                             : "built with the new std::string ABI, and this torch has the old one "
+                               "(_GLIBCXX_USE_CXX11_ABI=0)";
+  }
+  if (!symbol.nearest.empty()) return "built for a torch with other parameters";
+  if (!symbol.elsewhere.empty()) return "loaded without what has it in scope";
+  return "";
+}
+
+}  // namespace
+
+void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findings) {
+  const HostLoad& load = *context.file.host;
+  // With a library away, what it would give is away too: CP301 says it once.
+  if (std::any_of(load.libraries.begin(), load.libraries.end(),
+                  [](const HostLibrary& library) { return !IsDriverLibrary(library.name); })) {
+    return;
+  }
+  std::vector<const HostSymbol*> symbols;
+  for (const HostSymbol& symbol : load.symbols) {
+    if (symbol.version.empty()) symbols.push_back(&symbol);
+  }
+  if (symbols.empty()) return;
+  // One that can be explained tells more than the first.
+  std::stable_sort(symbols.begin(), symbols.end(), [](const HostSymbol* a, const HostSymbol* b) {
+    return std::tuple(!a->string_abi, a->nearest.empty(), a->elsewhere.empty()) <
+           std::tuple(!b->string_abi, b->nearest.empty(), b->elsewhere.empty());
+  });
+  const HostSymbol& first = *symbols.front();
+  Finding finding = NewFinding(context, "CP201", LoadSeverity(load));
+  finding.subject = first.name;
+  finding.message = fmt::format("{} is in no library that it can see", DemangledOrSame(first.name));
+  if (symbols.size() > 1) finding.message += fmt::format(", and {} more", symbols.size() - 1);
+  const std::string why = WhyOf(first);
+  if (!why.empty()) finding.message += ": " + why;
+  for (size_t i = 0; i < symbols.size() && i < kMostTold; ++i) {
+    const HostSymbol& symbol = *symbols[i];
+    finding.evidence.push_back("undefined symbol: " + symbol.name);
+    if (!symbol.nearest.empty()) {
+      finding.evidence.push_back(fmt::format("{}: {}", symbol.nearest_file, symbol.nearest));
+    }
+    if (!symbol.elsewhere.empty()) finding.evidence.push_back("it is in " + symbol.elsewhere);
+    if (!symbol.chain.empty()) finding.evidence.push_back("through " + symbol.chain);
+  }
+  finding.fix = first.string_abi
+                    ? "take the wheel for this torch's ABI, or rebuild it against this torch "
+                      "(pip install --no-build-isolation)"
+                    : "install the build for this torch, or rebuild it against this torch";
+  if (!first.elsewhere.empty()) finding.fix = "import the package that loads it first";
+  finding.source = "ld.so(8): symbol search order";
+  finding.verified_on = "glibc 2.36, tools/loader_oracle";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace cuproof
