@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/run.h"
 #include "cli/shared_options.h"
+#include "link/environment.h"
 #include "output/check_json.h"
 #include "output/check_text.h"
 #include "output/summary.h"
@@ -23,7 +24,19 @@ struct CheckArguments {
   OutputOptions output;
   std::string fail_on = "error";
   bool deep = false;
+  std::string env;
+  std::string sysroot;
+  std::string library_path;
+  bool no_host = false;
 };
+
+HostOptions HostOptionsOf(const CheckArguments& arguments) {
+  HostOptions options;
+  options.environment = arguments.env;
+  options.sysroot = arguments.sysroot;
+  options.library_path = SplitLibraryPath(arguments.library_path);
+  return options;
+}
 
 std::string Rendered(const Report& report, const CheckArguments& arguments, const RunInfo& run) {
   if (arguments.output.format == "json") return DumpJson(CheckJson(report, run), 2) + "\n";
@@ -50,7 +63,9 @@ int RunCheck(CheckArguments& arguments) {
     return kExitCannot;
   }
   const Report report = ReadInputs(arguments.paths, arguments.output.Threads(), arguments.deep,
-                                   [&](const Inventory& inventory, const CheckOptions& options) {
+                                   [&](const Inventory& inventory, CheckOptions options) {
+                                     options.host = !arguments.no_host;
+                                     options.loader = HostOptionsOf(arguments);
                                      return Check(inventory, *target, options);
                                    });
   RunInfo run;
@@ -82,6 +97,19 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
   command->add_option("--fail-on", arguments->fail_on, "lowest severity that makes the exit code 1")
       ->check(CLI::IsMember({"error", "warning", "never"}))
       ->capture_default_str();
+  command
+      ->add_option("--env", arguments->env,
+                   "environment that the files are loaded into: a venv, a conda environment, a "
+                   "site-packages folder (default: a PATH that is one)")
+      ->check(CLI::ExistingDirectory);
+  command
+      ->add_option("--sysroot", arguments->sysroot,
+                   "root of the system that they run on, as of a container (default: this one)")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--library-path", arguments->library_path,
+                      "LD_LIBRARY_PATH of the process, before that of this one");
+  command->add_flag("--no-host", arguments->no_host,
+                    "look at device code only, not at what the loader would say");
   arguments->output.AddTo(*command, {"text", "json", "jsonl"});
   command->callback([arguments, &exit_code] { exit_code = RunCheck(*arguments); });
 }

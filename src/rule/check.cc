@@ -160,6 +160,48 @@ class Collector {
   uint64_t parts_ = 0;  // of the files in report_, at most kMaxParts
 };
 
+// The environment of a root: the one that was named, or itself.
+std::string EnvironmentOf(const Root& root, const HostOptions& options) {
+  if (!options.environment.empty()) return options.environment;
+  return root.kind == RootKind::kEnvironment ? root.argument : std::string();
+}
+
+// What the loader would say of each file of one root.
+void LoadFiles(const Inventory& inventory, uint32_t root, const CheckOptions& options,
+               Report& report) {
+  const std::string environment = EnvironmentOf(inventory.roots[root], options.loader);
+  if (environment.empty()) return;
+  const HostChecker checker(environment, options.loader);
+  report.problems.insert(report.problems.end(), checker.problems.begin(), checker.problems.end());
+  std::vector<const Unit*> units;
+  for (const Unit& unit : inventory.units) {
+    if (unit.root == root && unit.members.empty()) units.push_back(&unit);
+  }
+  std::vector<std::shared_ptr<const HostLoad>> loads(units.size());
+  ParallelFor(units.size(), options.threads,
+              [&](size_t i) { loads[i] = checker.Load(units[i]->file); });
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (!loads[i]) continue;
+    ++report.files_loaded;
+    const auto at = std::lower_bound(
+        report.files.begin(), report.files.end(), std::tie(root, units[i]->shown),
+        [](const FileReport& file, const std::tuple<const uint32_t&, const std::string&>& key) {
+          return std::tie(file.root, file.path) < key;
+        });
+    if (at != report.files.end() && at->root == root && at->path == units[i]->shown) {
+      at->host = loads[i];
+      continue;
+    }
+    // Without device code it is no line of the report; what the loader says of it is told all the
+    // same.
+    FileReport file;
+    file.root = root;
+    file.path = units[i]->shown;
+    file.host = loads[i];
+    RunHostRules({file, report, report.target}, report.findings);
+  }
+}
+
 void AddSkipped(const Inventory& inventory, Report& report) {
   for (const Error& skipped : inventory.skipped) {
     Finding finding;
@@ -174,6 +216,11 @@ void AddSkipped(const Inventory& inventory, Report& report) {
 
 Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
   Report report = Collector(inventory, target, options).Run();
+  if (options.host) {
+    for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
+      LoadFiles(inventory, root, options, report);
+    }
+  }
   const Siblings siblings(report);
   for (const FileReport& file : report.files) {
     RunRules({file, report, report.target, &siblings}, report.findings);

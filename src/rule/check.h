@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "container/unit.h"
+#include "rule/host_load.h"
 #include "rule/report.h"
 #include "target/target.h"
 
@@ -11,6 +12,8 @@ namespace cuproof {
 struct CheckOptions {
   bool deep = false;
   unsigned threads = 1;
+  bool host = false;  // ask what the loader would say, where an environment is known
+  HostOptions loader;
   /// Called from any thread when a unit is done, with its size.
   std::function<void(uint64_t)> on_unit_done = [](uint64_t) {};
 };

@@ -12,6 +12,7 @@
 #include "link/loaded_file.h"
 #include "link/python_process.h"
 #include "link/resolve.h"
+#include "rule/rule.h"
 #include "symbol/nearest.h"
 #include "symbol/string_abi.h"
 
@@ -26,6 +27,14 @@ std::string BaseName(const std::string& path) { return fs::path(path).filename()
 std::string Stem(const std::string& name) {
   const size_t end = name.find(".so");
   return end == std::string::npos ? name : name.substr(0, end + 3);
+}
+
+// "cuModuleLoadData", "nvmlInit_v2": what the driver's libraries give.
+bool IsDriverFunction(std::string_view name) {
+  const auto upper = [&](size_t at) {
+    return name.size() > at && name[at] >= 'A' && name[at] <= 'Z';
+  };
+  return (name.starts_with("cu") && upper(2)) || (name.starts_with("nvml") && upper(4));
 }
 
 bool IsModule(const DynamicObject& object) {
@@ -70,7 +79,11 @@ class Teller {
     for (const MissingLibrary& missing : report.outcome.missing) {
       load.libraries.push_back(TellLibrary(missing));
     }
+    const bool no_driver =
+        std::any_of(load.libraries.begin(), load.libraries.end(),
+                    [](const HostLibrary& library) { return IsDriverLibrary(library.name); });
     for (const MissingSymbol& missing : report.missing_symbols) {
+      if (no_driver && IsDriverFunction(missing.name)) continue;
       load.symbols.push_back(TellSymbol(missing));
     }
     for (const VersionError& error : report.version_errors) {

@@ -6,10 +6,9 @@
 #include "rule/rule.h"
 
 namespace cuproof {
-namespace {
 
 // Parts of CUDA that call each other and must be of one release.
-constexpr std::array<std::string_view, 12> kStems = {
+static constexpr std::array<std::string_view, 12> kStems = {
     "libcublas.so",    "libcublasLt.so", "libcudart.so",   "libcudnn",
     "libcufft.so",     "libcurand.so",   "libcusolver.so", "libcusparse.so",
     "libnvJitLink.so", "libnvrtc",       "libnccl.so",     "libcusparseLt.so"};
@@ -20,8 +19,6 @@ bool IsCudaLibrary(std::string_view name) {
   }
   return false;
 }
-
-}  // namespace
 
 void RuleLibraryCopies(const FileContext& context, std::vector<Finding>& findings) {
   for (const HostCopy& copy : context.file.host->copies) {

@@ -11,6 +11,15 @@ bool IsTorchLibrary(const std::string& name) {
   return name.starts_with("libtorch") || name.starts_with("libc10");
 }
 
+// A module is imported by somebody. Another library may be a plugin, which is loaded only where
+// what it needs is there; without CUDA or torch it is of no use anywhere.
+Severity SeverityOf(const HostLoad& load, const HostLibrary& library) {
+  if (!library.elsewhere.empty()) return Severity::kNote;  // what was imported before may have it
+  if (load.module) return Severity::kError;
+  return IsCudaLibrary(library.name) || IsTorchLibrary(library.name) ? Severity::kWarning
+                                                                     : Severity::kNote;
+}
+
 std::string Fix(const HostLibrary& library) {
   if (!library.elsewhere.empty()) {
     return fmt::format(
@@ -32,9 +41,7 @@ void RuleMissingLibrary(const FileContext& context, std::vector<Finding>& findin
   for (const HostLibrary& library : load.libraries) {
     // A machine without a GPU has no driver; a wheel that needs one is in order.
     if (IsDriverLibrary(library.name)) continue;
-    // What another package has loaded by then is found by its name.
-    const Severity severity = library.elsewhere.empty() ? LoadSeverity(load) : Severity::kNote;
-    Finding finding = NewFinding(context, "CP301", severity);
+    Finding finding = NewFinding(context, "CP301", SeverityOf(load, library));
     finding.subject = library.name;
     finding.message =
         library.elsewhere.empty()

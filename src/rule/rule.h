@@ -67,6 +67,9 @@ Severity LoadSeverity(const HostLoad& load);
 /// Whether a library belongs to the driver, which no package brings: libcuda.so.1.
 bool IsDriverLibrary(std::string_view name);
 
+/// Whether a library is one of CUDA's, which must be of one release in a process.
+bool IsCudaLibrary(std::string_view name);
+
 /// A finding about this file.
 Finding NewFinding(const FileContext& context, std::string id, Severity severity);
 
