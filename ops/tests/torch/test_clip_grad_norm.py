@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import cuproof_ops
-from cuproof_ops import _support
 
 import samples
 
@@ -149,13 +148,6 @@ def test_a_refusal_is_not_how_it_finds_out(device, monkeypatch):
         tensors, named = left_to_torch()[kind]
         parameters = samples.parameters([tensor.to(device) for tensor in tensors])
         cuproof_ops.clip_grad_norm_(parameters, 0.5, **named)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_nested_tensor_is_not_taken_for_a_plain_one(device):
-    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], device=device)
-    assert type(nested) is torch.Tensor and nested.layout is torch.strided
-    assert not _support.takes([torch.ones(3, device=device), nested])
 
 
 def test_sparse_gradients_are_torchs(device):
