@@ -10,41 +10,24 @@ namespace {
 // million takes for ever.
 constexpr uint64_t kMaxNameBytes = uint64_t{1} << 30;
 
-bool IsNamed(const LoadedObject& object, std::string_view name) {
-  return object.path == name ||
-         std::find(object.names.begin(), object.names.end(), name) != object.names.end();
-}
-
-/// What a search through the scopes of an object ended with.
-struct Binding {
-  uint32_t object = kNoObject;
-  uint32_t stopped_in = kNoObject;  // the library that the version names, which lacks the symbol
-};
-
-Binding Bind(const Process& process, const std::vector<uint32_t>& scope, const Wanted& wanted) {
+// glibc looks for a versioned symbol in every object of the scope, not only in the one that the
+// version names: from 2.31 on, so that a symbol can move (bug 24741 of glibc).
+uint32_t Bind(const Process& process, const std::vector<uint32_t>& scope, const Wanted& wanted) {
   for (const uint32_t index : scope) {
-    const LoadedObject& object = process.objects()[index];
+    const DynamicObject& object = process.objects()[index].dynamic();
     // Nothing can be said of damaged exports: no false alarm.
-    if (object.dynamic().exports_unknown() || Lookup(object.dynamic(), wanted)) {
-      return {index, kNoObject};
-    }
-    // A versioned symbol must be in the library that it was linked from: glibc looks no further.
-    if (!wanted.version_file.empty() && IsNamed(object, wanted.version_file)) {
-      return {kNoObject, index};
-    }
+    if (object.exports_unknown() || Lookup(object, wanted)) return index;
   }
-  return {};
+  return kNoObject;
 }
 
-Binding Bind(const Process& process, const std::vector<uint32_t>& local, const Wanted& wanted,
-             uint32_t self) {
+uint32_t Bind(const Process& process, const std::vector<uint32_t>& local, const Wanted& wanted,
+              uint32_t self) {
   if (self != kNoObject && process.objects()[self].dynamic().symbolic) {
-    const Binding own = Bind(process, {self}, wanted);
-    if (own.object != kNoObject) return own;
+    if (Bind(process, {self}, wanted) != kNoObject) return self;
   }
-  const Binding global = Bind(process, process.global_scope(), wanted);
-  if (global.object != kNoObject || global.stopped_in != kNoObject) return global;
-  return Bind(process, local, wanted);
+  const uint32_t global = Bind(process, process.global_scope(), wanted);
+  return global != kNoObject ? global : Bind(process, local, wanted);
 }
 
 // Numbers in it count as numbers: 3.4.9 < 3.4.30.
@@ -128,7 +111,10 @@ void Explain(const Process& process, const std::vector<uint32_t>& scope, const W
     missing.other_version = object.VersionText(found->symbol.version);
     return true;
   };
-  if (missing.elsewhere != kNoObject && other_version(missing.elsewhere)) return;
+  const uint32_t named = wanted.version_file.empty()
+                             ? kNoObject
+                             : process.FindLoaded(std::string(wanted.version_file));
+  if (named != kNoObject && other_version(named)) return;
   for (uint32_t i = 0; i < process.objects().size(); ++i) {
     if (!Lookup(process.objects()[i].dynamic(), wanted)) continue;
     missing.reason = MissingReason::kNotInScope;
@@ -160,17 +146,13 @@ void CheckSymbols(const Process& process, const std::vector<uint32_t>& scope, ui
     if (symbol.name.empty()) continue;
     Wanted wanted = MakeWanted(object, symbol);
     wanted.jump_slot = reference.function_only;
-    const Binding binding = Bind(process, scope, wanted, index);
-    if (binding.object != kNoObject) continue;
-    const bool weak = symbol.binding == SymbolBinding::kWeak;
-    if (weak && binding.stopped_in == kNoObject) continue;
+    if (symbol.binding == SymbolBinding::kWeak) continue;
+    if (Bind(process, scope, wanted, index) != kNoObject) continue;
     MissingSymbol missing;
     missing.name = symbol.name;
     missing.version = wanted.version;
     missing.version_file = wanted.version_file;
     missing.wanted_by = index;
-    missing.elsewhere = binding.stopped_in;
-    missing.weak = weak;
     missing.function_only = reference.function_only;
     Explain(process, scope, wanted, missing);
     report.missing_symbols.push_back(std::move(missing));
@@ -227,7 +209,7 @@ LoadReport Resolve(const Process& process, LoadOutcome outcome) {
 
 uint32_t BindingOf(const Process& process, const std::vector<uint32_t>& local_scope,
                    const Wanted& wanted) {
-  return Bind(process, local_scope, wanted, kNoObject).object;
+  return Bind(process, local_scope, wanted, kNoObject);
 }
 
 }  // namespace cuproof

@@ -25,7 +25,6 @@ struct MissingSymbol {
   MissingReason reason = MissingReason::kNowhere;
   uint32_t elsewhere = kNoObject;  // the object that has it, out of scope or under another version
   std::string other_version;       // kOtherVersion: under which
-  bool weak = false;               // a weak reference whose version file lacks it: fatal too
   bool function_only = false;      // a call: without RTLD_NOW it would fail at the first one
 };
 

@@ -68,7 +68,6 @@ Json MissingSymbols(const Process& process, const LoadReport& report) {
     json["reason"] = MissingReasonName(missing.reason);
     json["elsewhere"] = PathOf(process, missing.elsewhere);
     json["other_version"] = OrNull(missing.other_version);
-    json["weak"] = missing.weak;
     json["function_only"] = missing.function_only;
     all.push_back(std::move(json));
   }
