@@ -10,7 +10,7 @@ record=
 if [ "${1:-}" = --record ]; then record=1; shift; fi
 seconds=${1:-20}
 [ $# -gt 0 ] && shift
-targets=${*:-fatbin cubin ptx zip elf}
+targets=${*:-fatbin cubin ptx zip elf dynamic}
 build=build/fuzz
 broken=$build/broken
 log=$build/fuzz.log

@@ -12,7 +12,7 @@ std::shared_ptr<const LoadedFile> Read(const std::string& path) {
   auto file = std::make_shared<LoadedFile>();
   file->path = path;
   struct stat status;
-  if (stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+  if (stat(path.c_str(), &status) == 0) {
     file->exists = true;
     file->device = status.st_dev;
     file->inode = status.st_ino;

@@ -17,7 +17,7 @@ struct LoadedFile {
   uint64_t device = 0;
   uint64_t inode = 0;
   std::optional<MappedFile> mapped;  // none where the file could not be opened
-  bool exists = false;               // a regular file is there
+  bool exists = false;               // something is there, perhaps a folder
   std::optional<ElfIdentity> identity;
   std::optional<DynamicObject> object;  // none where it is no ELF file of ours: `error` says why
   std::optional<Error> error;

@@ -55,13 +55,14 @@ class Hunt {
     Candidate candidate{step, path, std::move(file), false, false};
     const LoadedFile& found = *candidate.file;
     if (found.identity) {
-      candidate.other_machine = found.identity->is_64_bit != wanted_.is_64_bit ||
-                                found.identity->little_endian != wanted_.little_endian ||
-                                found.identity->machine != wanted_.machine;
-    } else if (!found.mapped) {
+      const bool other_class = found.identity->is_64_bit != wanted_.is_64_bit;
+      candidate.unreadable = !other_class && found.identity->little_endian != wanted_.little_endian;
+      candidate.other_machine =
+          !candidate.unreadable && (other_class || found.identity->machine != wanted_.machine);
+    } else if (found.error && found.error->code == ErrorCode::kNotReadable) {
       return;  // no right to read it: the loader goes on, as if it were not there
     } else {
-      candidate.unreadable = true;
+      candidate.unreadable = true;  // a folder of that name, too
     }
     if (!candidate.other_machine && !result_.winner) {
       if (candidate.unreadable) {

@@ -52,6 +52,7 @@ Json MissingLibraries(const Process& process, const LoadOutcome& outcome) {
                        {"why", candidate.unreadable ? "no ELF file" : "other machine"}});
     }
     json["unfit"] = std::move(unfit);
+    json["unreadable"] = missing.unreadable ? Json(*missing.unreadable) : Json(nullptr);
     all.push_back(std::move(json));
   }
   return all;

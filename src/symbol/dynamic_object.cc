@@ -111,8 +111,8 @@ Result<DynamicObject> DynamicObject::Read(ByteView bytes) {
   if (!identity) return identity.error();
   if (!identity->is_64_bit || !identity->little_endian) {
     return Error{ErrorCode::kUnsupported,
-                 fmt::format("{} is not read: 64-bit little-endian files are",
-                             identity->is_64_bit ? "a big-endian ELF file" : "a 32-bit ELF file"),
+                 identity->is_64_bit ? "ELF file data encoding not little-endian"
+                                     : "wrong ELF class: a 32-bit file",
                  "", 0};
   }
   DynamicObject object;

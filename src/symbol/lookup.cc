@@ -58,8 +58,8 @@ enum class Match : uint8_t { kNo, kYes, kIfAlone };
 bool CanServe(const Symbol& symbol, bool jump_slot) {
   if (symbol.value == 0 && !symbol.absolute && symbol.type != SymbolType::kTls) return false;
   // An executable gives an undefined function the address of its own jump: good as an address, no
-  // use to a call.
-  if (!symbol.defined && jump_slot) return false;
+  // use to a call. Nor is an undefined thread-local variable any.
+  if (!symbol.defined && (jump_slot || symbol.type == SymbolType::kTls)) return false;
   return symbol.type != SymbolType::kOther;
 }
 
