@@ -51,6 +51,32 @@ TEST(Partial, PtxNewerThanTheDriverIsSaidOfManyModulesToo) {
   EXPECT_EQ(Only(Find(fatbins, {"H100"}, "12.8")).severity, Severity::kWarning);
 }
 
+TEST(Partial, PtxNewerThanTheDriverHasItsOwnSentenceCountAndDriver) {
+  const std::string fatbins = Many(kRuns, 8) +
+                              Fatbin({Sass({75, 0}, {12, 9}), Sass({80, 0}, {12, 9})}) +
+                              Fatbin({Ptx({80, 0}, {8, 8})});
+  const auto findings = Find(fatbins, {"H100"}, "570.124.06");
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].message,
+            "modules with PTX for sm_90 that is newer than driver 570.124.06: 1 of 10; a kernel in "
+            "one of them fails when it is launched");
+  EXPECT_THAT(findings[0].fix, HasSubstr("or use driver 575"));
+  EXPECT_EQ(findings[1].message,
+            "modules without code for sm_90: 1 of 10; a kernel in one of them fails when it is "
+            "launched");
+  EXPECT_EQ(findings[1].evidence.size(), 1u);
+}
+
+// The list of failing modules ends after 64.
+TEST(Partial, PtxNewerThanTheDriverIsSaidAfterManyOtherFailures) {
+  const std::string fatbins =
+      Many(kRuns, 2) + Many(Fatbin({Sass({75, 0}, {12, 9})}), 70) + Fatbin({Ptx({80, 0}, {8, 8})});
+  const Finding finding = Only(Find(fatbins, {"H100"}, "12.8"));
+  EXPECT_EQ(finding.severity, Severity::kWarning);
+  EXPECT_THAT(finding.message, HasSubstr("newer than a driver for CUDA 12.8: 1 of 73"));
+  EXPECT_THAT(Joined(finding.evidence), HasSubstr("module 72, compute_80 (PTX ISA 8.8)"));
+}
+
 // Report R03: one kernel family was built for other targets than the rest.
 TEST(Partial, AFewModulesForOlderGpusAreANote) {
   const std::string fatbins =

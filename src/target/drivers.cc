@@ -15,7 +15,24 @@ Error Usage(std::string_view text) {
           "", std::nullopt};
 }
 
+// A release with a compiler (12.8), or one whose PTX only drivers have (12.7). What is older or
+// newer than the tables is not for them to deny.
+bool IsRelease(Version cuda) {
+  if (cuda > NewestCuda() || FirstDriverOf(cuda)) return true;
+  const Table& table = Table::Get("ptx_isa");
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (ParseVersion(table.At(i, "cuda")) == cuda) return true;
+    if (ParseVersion(table.At(i, "cuda_last")) == cuda) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string DriverName(const Driver& driver) {
+  const bool by_cuda = driver.branch == 0 || driver.text == VersionText(driver.cuda);
+  return (by_cuda ? "a driver for CUDA " : "driver ") + driver.text;
+}
 
 Driver DriverFromCuda(Version cuda) {
   Driver driver;
@@ -57,6 +74,10 @@ Result<Driver> FindDriver(std::string_view text) {
                              ? Version{static_cast<uint16_t>(driver.parts[0]), 0}
                              : ParseVersion(number);
     if (!cuda.known() || cuda.major < 5) return Usage(text);
+    if (!IsRelease(cuda)) {
+      return Error{ErrorCode::kUsage, fmt::format("--driver: there is no CUDA {}", number), "",
+                   std::nullopt};
+    }
     return DriverFromCuda(cuda);
   }
   driver.cuda = CudaOfBranch(driver.branch);

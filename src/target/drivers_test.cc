@@ -82,6 +82,23 @@ TEST(FindDriver, NonsenseSaysWhatWasExpected) {
   }
 }
 
+TEST(FindDriver, ACudaThatNeverWasIsRefused) {
+  for (const char* text : {"12.10", "11.9", "9.3"}) {
+    const auto driver = FindDriver(text);
+    ASSERT_FALSE(driver) << text;
+    EXPECT_EQ(driver.error().phrase, std::string("--driver: there is no CUDA ") + text);
+  }
+  for (const char* text : {"5.0", "8.0", "12.6", "13", "99.9"})
+    EXPECT_TRUE(FindDriver(text)) << text;
+}
+
+TEST(DriverName, TellsNumbersFromCudaVersions) {
+  EXPECT_EQ(DriverName(Found("580.95.05")), "driver 580.95.05");
+  EXPECT_EQ(DriverName(Found("r580")), "driver 580");
+  EXPECT_EQ(DriverName(Found("12.6")), "a driver for CUDA 12.6");
+  EXPECT_EQ(DriverName(Found("99.9")), "a driver for CUDA 99.9");
+}
+
 TEST(DriverFromCuda, NamesTheFirstBranchThatServesIt) {
   EXPECT_EQ(DriverFromCuda({13, 1}).branch, 590u);
   EXPECT_EQ(DriverFromCuda({11, 4}).branch, 470u);

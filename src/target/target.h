@@ -53,6 +53,9 @@ std::vector<Gpu> AllGpus(bool tegra);
 /// `text` is a driver number ("580.95.05", "580", "r580") or a CUDA version ("13.0").
 Result<Driver> FindDriver(std::string_view text);
 
+/// "driver 580.95.05", or "a driver for CUDA 13.0" where only that is known.
+std::string DriverName(const Driver& driver);
+
 /// A driver as the kernel module or cuDriverGetVersion told it.
 Driver DriverFromCuda(Version cuda);
 

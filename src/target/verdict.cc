@@ -245,6 +245,7 @@ void Count(const ModuleVerdict& verdict, uint32_t module, FileVerdict& file) {
       break;
     case Outcome::kDoesNotRun:
       ++file.failed_modules;
+      if (verdict.reason == Reason::kPtxTooNew) file.too_new.push_back(module);
       if (file.failed.size() < kKept) file.failed.push_back(module);
       break;
   }

@@ -55,7 +55,8 @@ struct FileVerdict {
   uint32_t jit_modules = 0;
   uint32_t failed_modules = 0;  // hold nothing for this GPU
   uint32_t unknown_modules = 0;
-  std::vector<uint32_t> failed;  // indices of failed modules, at most 64
+  std::vector<uint32_t> failed;   // indices of failed modules, at most 64
+  std::vector<uint32_t> too_new;  // all that fail for PTX newer than the driver
 };
 
 /// Judges one module.
