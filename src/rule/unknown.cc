@@ -30,13 +30,24 @@ void RuleUnknown(const FileContext& context, std::vector<Finding>& findings) {
                     count));
   }
   for (const auto& [isa, count] : isas) {
-    add(fmt::format("PTX of ISA {}, newer than this data: {}", VersionText(isa), count));
+    const char* why = isa > NewestIsaOf(NewestCuda()) ? "newer than this data" : "not in this data";
+    add(fmt::format("PTX of ISA {}, {}: {}", VersionText(isa), why, count));
   }
   const std::vector<size_t> gpus = GpusWith(context, Outcome::kUnknown, Reason::kNewerThanData);
   if (!gpus.empty()) {
     add(fmt::format(
         "no verdict for {}: {}", GpuList(context, gpus),
         "the target, the driver or an image is newer than this data, or not documented"));
+  }
+  std::vector<size_t> newer;
+  for (const size_t gpu : GpusWith(context, Outcome::kRunsJit, Reason::kNone)) {
+    if (!context.target.gpus[gpu].in_data) newer.push_back(gpu);
+  }
+  if (!newer.empty()) {
+    add(
+        fmt::format("newer than this data: {}; that PTX of a lower target compiles for a newer GPU "
+                    "is by document, and no driver for it is known",
+                    GpuList(context, newer)));
   }
   const std::vector<size_t> runtime = GpusWith(context, Outcome::kUnknown, Reason::kRuntimeTooNew);
   if (!runtime.empty()) {

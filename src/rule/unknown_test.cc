@@ -37,6 +37,21 @@ TEST(Unknown, PtxOfAnIsaThatTheTablesDoNotHave) {
   EXPECT_THAT(findings[0].message, HasSubstr("9.9"));
 }
 
+TEST(Unknown, AnIsaThatNeverWasIsNotNewer) {
+  const auto message = [](Version isa) {
+    return FindingsOf(RuleUnknown, {Sass({90, 0}), Ptx({90, 0}, isa)}, {"H100"}).at(0).message;
+  };
+  EXPECT_EQ(message({5, 5}), "PTX of ISA 5.5, not in this data: 1");
+  EXPECT_EQ(message({99, 0}), "PTX of ISA 99.0, newer than this data: 1");
+}
+
+TEST(Unknown, GpusNewerThanTheDataThatCompilePtx) {
+  const auto findings = FindingsOf(RuleUnknown, {Ptx({90, 0}, {9, 0})}, {"sm_130", "H100"});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].id, "CP110");
+  EXPECT_THAT(findings[0].message, HasSubstr("newer than this data: sm_130; "));
+}
+
 TEST(Unknown, GpusWithoutAVerdict) {
   const auto findings = FindingsOf(RuleUnknown, {Sass({120, 0})}, {"sm_125"});
   ASSERT_EQ(findings.size(), 1u);

@@ -9,7 +9,14 @@
 namespace cuproof {
 namespace {
 
-Gpu GpuOf(uint32_t sm) { return FindGpus("sm_" + std::to_string(sm))->front(); }
+// One that nobody can name may still be in a machine.
+Gpu GpuOf(uint32_t sm) {
+  if (auto found = FindGpus("sm_" + std::to_string(sm))) return found->front();
+  Gpu gpu;
+  gpu.sm = sm;
+  gpu.in_data = false;
+  return gpu;
+}
 
 std::string Word(Fit fit) { return fit == Fit::kYes ? "yes" : fit == Fit::kNo ? "no" : "unknown"; }
 

@@ -63,6 +63,22 @@ uint32_t ParseSm(std::string_view text) {
   return sm >= 20 && sm < 1000 ? sm : 0;
 }
 
+// The known number that a number which is none was meant to be: of the same major the highest below
+// it, else the nearest. 0 for a number above all known ones, which a GPU yet to come may have.
+uint32_t MeantSm(uint32_t sm) {
+  const std::vector<ArchFact>& facts = ArchFacts();
+  if (facts.empty() || sm > facts.back().sm) return 0;
+  const auto distance = [&](uint32_t known) {
+    const uint32_t apart = known > sm ? known - sm : sm - known;
+    return apart + (known / 10 == sm / 10 && known < sm ? 0 : 1000);
+  };
+  uint32_t meant = facts.front().sm;
+  for (const ArchFact& fact : facts) {
+    if (distance(fact.sm) < distance(meant)) meant = fact.sm;
+  }
+  return meant;
+}
+
 // Product name, in every spelling of the table, to its row.
 const std::multimap<std::string, size_t>& Names() {
   static const std::multimap<std::string, size_t> kNames = [] {
@@ -129,7 +145,13 @@ Result<std::vector<Gpu>> FindGpus(std::string_view text) {
     return gpus;
   }
   // After the names: 980 is a card.
-  if (const uint32_t sm = ParseSm(text)) return std::vector<Gpu>{FromArch(CurrentSm(sm))};
+  if (const uint32_t sm = CurrentSm(ParseSm(text))) {
+    const uint32_t meant = FindArch(sm) ? 0 : MeantSm(sm);
+    if (meant == 0) return std::vector<Gpu>{FromArch(sm)};
+    return Error{ErrorCode::kUsage,
+                 fmt::format("--gpu: no GPU sm_{} is known; did you mean sm_{}?", sm, meant), "",
+                 std::nullopt};
+  }
   const std::vector<std::string> nearest = NearestNames(name);
   return Error{ErrorCode::kUsage,
                fmt::format("--gpu: no GPU is known as '{}'; {}", text,

@@ -100,6 +100,16 @@ TEST(FindGpus, ANumberThatNoTableHasIsTakenAsNewer) {
   EXPECT_EQ(gpus->front().product, "");
 }
 
+// Between or below the known ones nothing is yet to come.
+TEST(FindGpus, ANumberThatNoGpuHasIsRefused) {
+  EXPECT_EQ(ErrorFor("sm_91"), "--gpu: no GPU sm_91 is known; did you mean sm_90?");
+  EXPECT_EQ(ErrorFor("9.9"), "--gpu: no GPU sm_99 is known; did you mean sm_90?");
+  EXPECT_EQ(ErrorFor("compute_85"), "--gpu: no GPU sm_85 is known; did you mean sm_80?");
+  EXPECT_EQ(ErrorFor("sm_35"), "--gpu: no GPU sm_35 is known; did you mean sm_50?");
+  EXPECT_EQ(ErrorFor("12.7"), "found");
+  EXPECT_EQ(ErrorFor("sm_999"), "found");
+}
+
 TEST(FindGpus, AnArchitectureWithoutAKnownProductHasNone) {
   EXPECT_EQ(FindGpus("88")->front().product, "");
   EXPECT_TRUE(FindGpus("88")->front().in_data);

@@ -59,8 +59,11 @@ std::vector<Gpu> GpusThroughNvml() {
     std::array<char, 128> name = {};
     if (handle_of(i, &device) != 0 || capability_of(device, &major, &minor) != 0) continue;
     auto found = FindGpus(fmt::format("{}.{}", major, minor));
-    if (!found || found->empty()) continue;
-    Gpu gpu = found->front();
+    // A GPU that is here exists, whatever the tables say.
+    Gpu unknown;
+    unknown.sm = static_cast<uint32_t>(major) * 10u + static_cast<uint32_t>(minor);
+    unknown.in_data = false;
+    Gpu gpu = found && !found->empty() ? found->front() : unknown;
     if (name_of(device, name.data(), static_cast<unsigned>(name.size() - 1)) == 0) {
       gpu.product = name.data();
     }

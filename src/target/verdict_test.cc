@@ -201,7 +201,7 @@ TEST(Verdict, AFileWithoutKernelsClaimsNothing) {
 
 TEST(Verdict, WhatTheTablesDoNotKnowIsUnknown) {
   EXPECT_EQ(Say(Fatbin({Sass({120, 0})}), "sm_125"), "unknown newer-than-data sm_120");
-  EXPECT_EQ(Say(Fatbin({Sass({100, 'f'})}), "sm_108"), "unknown newer-than-data sm_100f");
+  EXPECT_EQ(Say(Fatbin({Sass({120, 'f'})}), "sm_125"), "unknown newer-than-data sm_120f");
   EXPECT_EQ(Say(Fatbin({Ptx({80, 0}, {9, 9})}), "sm_90", "9999"),
             "unknown newer-than-data compute_80");
   EXPECT_EQ(Say(Fatbin({Sass({120, 0})}), "sm_130"), "no no-image sm_120");
