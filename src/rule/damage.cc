@@ -14,7 +14,8 @@ Finding DamageFinding(const FileContext& context, std::string subject, const Err
   if (error.offset) finding.evidence.push_back(fmt::format("at byte {:#x}", *error.offset));
   finding.fix = "get the file again, or rebuild it; compare its size and hash with the original";
   finding.source = "the file's own headers";
-  finding.verified_on = "H200 r580.159 (damaged images are refused)";
+  finding.verified_on =
+      "H200 r580.159: damaged images are refused; other GPUs and drivers by document";
   return finding;
 }
 

@@ -13,8 +13,8 @@ void RuleGpuDropped(const FileContext& context, std::vector<Finding>& findings) 
   Finding finding = NewFinding(context, "CP114", FailureSeverity(context, gpus));
   finding.subject = GpuList(context, gpus);
   finding.message =
-      fmt::format("driver {} does not serve {}: its last branch is r{}",
-                  context.target.driver->text, finding.subject, fact->last_driver_branch);
+      fmt::format("{} does not serve {}: its last branch is r{}",
+                  DriverName(*context.target.driver), finding.subject, fact->last_driver_branch);
   finding.fix = fmt::format("stay on driver r{} with these GPUs", fact->last_driver_branch);
   finding.source = "NVIDIA UNIX driver support notes";
   finding.verified_on = "by document";

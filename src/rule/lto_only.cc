@@ -15,7 +15,8 @@ void RuleLtoOnly(const FileContext& context, std::vector<Finding>& findings) {
   finding.fix =
       "check that the nvJitLink that will be loaded is as new as the toolkit of this file";
   finding.source = "nvJitLink documentation";
-  finding.verified_on = "H200 r580.159: loaded as it is, error 209";
+  finding.verified_on =
+      "H200 r580.159: loaded as it is, error 209; other GPUs and drivers by document";
   findings.push_back(std::move(finding));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "rule/rule.h"
@@ -38,6 +39,13 @@ std::string FixFor(const FileContext& context, const std::vector<size_t>& gpus) 
   std::string text = fmt::format("rebuild with TORCH_CUDA_ARCH_LIST=\"{}\"", fmt::join(list, ";"));
   if (flags.size() <= kFew) text += fmt::format(" or {}", fmt::join(flags, " "));
   return text + fmt::format("; nvcc can: {}", fmt::join(limits, ", "));
+}
+
+// A text alone is compiled for its target and every later GPU.
+std::string TextFixFor(const FileContext& context, const std::vector<size_t>& gpus) {
+  uint32_t lowest = UINT32_MAX;
+  for (const size_t gpu : gpus) lowest = std::min(lowest, context.target.gpus[gpu].sm);
+  return fmt::format("generate it for compute_{}", lowest);
 }
 
 // The confusions that fill the reports: chips whose names say less than their numbers.
@@ -111,7 +119,8 @@ void RuleNoImage(const FileContext& context, std::vector<Finding>& findings) {
                                         ? "at run time: error 218 (a PTX JIT compilation failed)"
                                         : "at run time: error 209 (no kernel image is available) "
                                           "or 98 (invalid device function)");
-      finding.fix = FixFor(context, gpus);
+      finding.fix =
+          images.kind == FileKind::kPtx ? TextFixFor(context, gpus) : FixFor(context, gpus);
     }
     finding.source = "CUDA programming guide: binary compatibility, family-specific features";
     finding.verified_on = "H200 r580.159 for sm_90, other GPUs by document";

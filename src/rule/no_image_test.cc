@@ -92,6 +92,7 @@ TEST(NoImage, APtxTextAloneFailsWithAnotherError) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_THAT(Joined(findings[0].evidence), HasSubstr("error 218"));
   EXPECT_THAT(Joined(findings[0].evidence), Not(HasSubstr("error 209")));
+  EXPECT_EQ(findings[0].fix, "generate it for compute_90");
 }
 
 TEST(NoImage, AHopperOnlyFileBesideAGeneralOneIsANoteOnAnA100) {

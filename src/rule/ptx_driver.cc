@@ -1,38 +1,68 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <set>
 
 #include "rule/rule.h"
 #include "target/facts.h"
 
 namespace cuproof {
+namespace {
+
+std::string FixFor(const std::vector<std::string>& targets, const std::vector<std::string>& flags,
+                   const DriverFloor& floor) {
+  std::string fix =
+      fmt::format("add SASS for {} ({})", fmt::join(targets, ", "), fmt::join(flags, " "));
+  if (floor.branch) {
+    fix += fmt::format(", or use driver {} or newer",
+                       floor.number.empty() ? fmt::format("r{}", floor.branch) : floor.number);
+  }
+  return fix;
+}
+
+}  // namespace
 
 void RulePtxDriver(const FileContext& context, std::vector<Finding>& findings) {
   const std::vector<size_t> gpus = GpusWith(context, Outcome::kDoesNotRun, Reason::kPtxTooNew);
   if (gpus.empty() || !context.target.driver) return;
-  const FileVerdict& verdict = context.file.verdicts[gpus.front()];
+  const FileImages& images = context.file.images;
   const Driver& driver = *context.target.driver;
   Finding finding = NewFinding(context, "CP102", FailureSeverity(context, gpus));
   finding.subject = GpuList(context, gpus);
-  const auto index = static_cast<size_t>(verdict.image);
-  const Image& image = context.file.images.images[index];
+  std::map<size_t, std::vector<size_t>> by_image;
+  std::set<Version> versions;
+  DriverFloor floor;
+  std::vector<std::string> targets;
+  std::vector<std::string> flags;
+  for (const size_t index : gpus) {
+    const FileVerdict& verdict = context.file.verdicts[index];
+    const Gpu& gpu = context.target.gpus[index];
+    const auto image = static_cast<size_t>(verdict.image);
+    by_image[image].push_back(index);
+    versions.insert(images.images[image].version);
+    Raise(floor, verdict.floor);
+    targets.push_back(GpuTarget(gpu));
+    flags.push_back(fmt::format("-gencode arch=compute_{0},code=sm_{0}", gpu.sm));
+  }
+  std::vector<std::string> isas;
+  for (const Version& version : versions) isas.push_back(VersionText(version));
   finding.message = fmt::format(
-      "only PTX fits {}, and its ISA {} is newer than driver {}, which takes {} at most",
-      finding.subject, VersionText(image.version), driver.text,
-      VersionText(NewestIsaOf(driver.cuda)));
-  finding.evidence.push_back("it would compile " + ImageEvidence(context.file.images, index));
-  finding.evidence.push_back("it holds " + TargetList(context.file.images));
+      "only PTX fits {}, and its ISA {} is newer than {}, which takes {} at most", finding.subject,
+      fmt::join(isas, " or "), DriverName(driver), VersionText(NewestIsaOf(driver.cuda)));
+  for (const auto& [image, served] : by_image) {
+    const std::string what = ImageEvidence(images, image);
+    finding.evidence.push_back(by_image.size() == 1 ? "it would compile " + what
+                                                    : fmt::format("for {} it would compile {}",
+                                                                  GpuList(context, served), what));
+  }
+  finding.evidence.push_back("it holds " + TargetList(images));
   finding.evidence.emplace_back(
       "at run time: error 222 (the provided PTX was compiled with an unsupported toolchain)");
-  const Gpu& gpu = context.target.gpus[gpus.front()];
-  finding.fix = fmt::format("add SASS for {} (-gencode arch=compute_{},code=sm_{})", GpuTarget(gpu),
-                            gpu.sm, gpu.sm);
-  if (verdict.floor.branch) {
-    finding.fix +=
-        fmt::format(", or use driver {} or newer", verdict.floor.number.empty()
-                                                       ? fmt::format("r{}", verdict.floor.branch)
-                                                       : verdict.floor.number);
-  }
+  finding.fix = FixFor(targets, flags, floor);
   finding.source = "CUDA compatibility guide: minor-version compatibility does not cover PTX";
-  finding.verified_on = "H200 r580.159: PTX 9.0 loads, 9.1 and newer give 222";
+  finding.verified_on =
+      "H200 r580.159: PTX 9.0 loads, 9.1 and newer give 222; other GPUs and drivers by document";
   findings.push_back(std::move(finding));
 }
 

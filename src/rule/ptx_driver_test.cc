@@ -27,6 +27,24 @@ TEST(PtxDriver, IsAnErrorThatNamesBothVersionsAndTheImage) {
   EXPECT_THAT(finding.fix, HasSubstr("590.44.01"));
 }
 
+TEST(PtxDriver, NamesEveryGpu) {
+  const auto findings = FindingsOf(RulePtxDriver, {Ptx({80, 0}, {9, 1}), Ptx({100, 0}, {9, 2})},
+                                   {"A100", "B200"}, "13.0");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].message,
+            "only PTX fits sm_80 (A100) and sm_100 (B200), and its ISA 9.1 or 9.2 is newer than a "
+            "driver for CUDA 13.0, which takes 9.0 at most");
+  EXPECT_THAT(Joined(findings[0].evidence),
+              HasSubstr("for sm_80 (A100) it would compile compute_80"));
+  EXPECT_THAT(Joined(findings[0].evidence),
+              HasSubstr("for sm_100 (B200) it would compile compute_100"));
+  EXPECT_THAT(findings[0].fix,
+              HasSubstr("add SASS for sm_80, sm_100 (-gencode arch=compute_80,code=sm_80 -gencode "
+                        "arch=compute_100,code=sm_100), or use driver "));
+  EXPECT_THAT(findings[0].fix, HasSubstr("595"));
+  EXPECT_THAT(findings[0].verified_on, HasSubstr("by document"));
+}
+
 TEST(PtxDriver, IsANoteWhenNoGpuWasNamed) {
   const auto findings = FindingsOf(RulePtxDriver, {Ptx({75, 0}, {9, 1})}, {}, "580");
   ASSERT_EQ(findings.size(), 1u);

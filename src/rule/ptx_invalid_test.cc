@@ -29,7 +29,21 @@ TEST(PtxInvalid, ATargetThatNobodyHas) {
   const auto findings = Findings(
       RulePtxInvalid, JudgedFiles({{"k.ptx", build::PtxText({8, 6}, "sm_90f")}}, {"H100"}, "580"));
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_THAT(findings[0].message, HasSubstr("it needs another"));
+  EXPECT_EQ(findings[0].message,
+            "PTX ISA 8.6 does not have .target sm_90f; no PTX ISA has this target");
+  EXPECT_EQ(findings[0].fix, "generate it for a target that exists, such as sm_90");
+  const auto none = FindingsOf(RulePtxInvalid, {Ptx({77, 0}, {8, 6})}, {"H100"});
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_THAT(none[0].message, HasSubstr("no PTX ISA has this target"));
+  EXPECT_THAT(none[0].fix, HasSubstr("a target that exists"));
+}
+
+// ISA 8.6 is that of CUDA 12.7, which was never public.
+TEST(PtxInvalid, TheToolkitOfTheFixKnowsTheTargetToo) {
+  const auto findings = FindingsOf(RulePtxInvalid, {Ptx({100, 0}, {8, 0})}, {"B200"});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings[0].message, HasSubstr("it needs 8.6 or newer"));
+  EXPECT_EQ(findings[0].fix, "generate it with CUDA 12.8 or newer");
 }
 
 TEST(PtxInvalid, IsSilentAboutPairsThatExist) {

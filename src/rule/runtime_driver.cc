@@ -13,10 +13,12 @@ void RuleRuntimeDriver(const FileContext& context, std::vector<Finding>& finding
   const bool variant = RoleFor(context, gpus.front()) == Role::kVariant;
   Finding finding = NewFinding(context, "CP104", variant ? Severity::kNote : Severity::kError);
   finding.subject = "driver " + context.target.driver->text;
-  finding.message =
-      fmt::format("needs driver {} or newer ({}), the target has {}",
-                  floor.number.empty() ? fmt::format("r{}", floor.branch) : floor.number,
-                  floor.because, context.target.driver->text);
+  const std::string driver = DriverName(*context.target.driver);
+  const bool by_number = driver.find("driver ") == 0;
+  const std::string has = by_number ? context.target.driver->text : driver;
+  finding.message = fmt::format(
+      "needs driver {} or newer ({}), the target has {}",
+      floor.number.empty() ? fmt::format("r{}", floor.branch) : floor.number, floor.because, has);
   for (const std::string& name : context.file.images.host.needed) {
     if (name.find("libcudart.so.") == 0) finding.evidence.push_back("it needs " + name);
   }

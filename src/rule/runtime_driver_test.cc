@@ -26,6 +26,14 @@ TEST(RuntimeDriver, IsAnErrorWithOrWithoutANamedGpu) {
   }
 }
 
+TEST(RuntimeDriver, ACudaVersionIsNotADriverNumber) {
+  const auto findings = FindingsOf(RuleRuntimeDriver, {Sass({90, 0})}, {"H100"}, "12.6");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].message,
+            "needs driver 580.65.06 or newer (CUDA 13 runtime), the target has a driver for CUDA "
+            "12.6");
+}
+
 TEST(RuntimeDriver, IsSilentForADriverOfTheSameMajorOrNone) {
   EXPECT_THAT(FindingsOf(RuleRuntimeDriver, {Sass({90, 0})}, {"H100"}, "580.65.06"), IsEmpty());
   EXPECT_THAT(FindingsOf(RuleRuntimeDriver, {Sass({90, 0})}, {"H100"}, "9999"), IsEmpty());

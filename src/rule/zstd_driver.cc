@@ -11,10 +11,12 @@ void RuleZstdDriver(const FileContext& context, std::vector<Finding>& findings) 
   const FileVerdict& verdict = context.file.verdicts[gpus.front()];
   Finding finding = NewFinding(context, "CP105", FailureSeverity(context, gpus));
   finding.subject = GpuList(context, gpus);
+  const std::string driver = DriverName(*context.target.driver);
+  const std::string has = driver.find("driver ") == 0 ? context.target.driver->text : driver;
   finding.message = fmt::format(
       "the image for {} is compressed with zstd, which drivers before r{} cannot read; the target "
       "has {}",
-      finding.subject, ZstdBranch(), context.target.driver->text);
+      finding.subject, ZstdBranch(), has);
   finding.evidence.push_back(
       ImageEvidence(context.file.images, static_cast<size_t>(verdict.image)));
   finding.evidence.emplace_back("at run time: error 200 (device kernel image is invalid)");
