@@ -1,8 +1,11 @@
 #include "output/check_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "output/check_parts.h"
 #include "output/escape.h"
@@ -20,7 +23,13 @@ std::string TargetGpus(const Target& target) {
   if (!target.named) return fmt::format("no GPU named, {}", Count(count, "architecture"));
   bool present = count > 0;
   for (const Gpu& gpu : target.gpus) present &= gpu.present;
-  return (present ? "this machine, " : "") + Count(count, "GPU");
+  std::vector<std::string> newer;
+  for (const Gpu& gpu : target.gpus) {
+    if (!gpu.in_data) newer.push_back(GpuTarget(gpu));
+  }
+  std::string text = (present ? "this machine, " : "") + Count(count, "GPU");
+  if (!newer.empty()) text += fmt::format(" ({} newer than this data)", fmt::join(newer, ", "));
+  return text;
 }
 
 std::string TargetDriver(const Target& target) {
@@ -69,6 +78,46 @@ void AppendGroup(const Report& report, const Files& files, const Style& style, s
   out += '\n';
 }
 
+bool StartsWith(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// What was named and has nothing to judge must not look as if it were fine. What could not be read
+// or was not looked into is said elsewhere.
+std::vector<std::string> RootsWithoutCode(const Report& report) {
+  std::set<uint32_t> with_code;
+  for (const FileReport& file : report.files) {
+    const bool code = HasDeviceCode(file) || !file.images.images.empty();
+    if (code || !file.images.damage.empty()) with_code.insert(file.root);
+  }
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < report.roots.size(); ++i) {
+    const std::string& name = report.roots[i].argument;
+    const bool unread =
+        std::any_of(report.problems.begin(), report.problems.end(),
+                    [&](const Error& problem) { return StartsWith(problem.file, name); }) ||
+        std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+          return finding.id == "CP116" && finding.file == name;
+        });
+    if (!with_code.count(i) && !unread) names.push_back(name);
+  }
+  return names;
+}
+
+void AppendRootsWithoutCode(const Report& report, const Style& style, std::string& out) {
+  constexpr size_t kShown = 8;
+  const std::vector<std::string> names = RootsWithoutCode(report);
+  const size_t shown = style.verbose || names.size() <= kShown + 1 ? names.size() : kShown;
+  for (size_t i = 0; i < shown; ++i) {
+    const Span label{EscapeTerminal(names[i]) + ": ", Tone::kBold};
+    AppendParagraph(style, {0, 2, label, {{"no device code found in it"}}}, out);
+  }
+  if (shown < names.size()) {
+    out += fmt::format("and {} more without device code\n", Thousands(names.size() - shown));
+  }
+  if (!names.empty()) out += '\n';
+}
+
 }  // namespace
 
 void AppendTarget(const Report& report, const Style& style, std::string& out) {
@@ -85,6 +134,7 @@ std::string CheckText(const Report& report, const Style& style, const RunInfo& r
   const auto groups = ByRoot(report);
   if (!groups.empty()) AppendTarget(report, style, out);
   for (const auto& [root, files] : groups) AppendGroup(report, files, style, out);
+  AppendRootsWithoutCode(report, style, out);
   AppendFindings(report, style, out);
   AppendSummary(report, style, run, out);
   return out;

@@ -167,6 +167,24 @@ TEST(CheckText, NothingToShow) {
   EXPECT_THAT(CheckText(report, Style{}), HasSubstr("exit 2: 1 input could not be read\n"));
 }
 
+TEST(CheckText, NamesWhatHasNoDeviceCode) {
+  Report report = test::OneFileReport();
+  report.roots.push_back({RootKind::kFile, "empty.so", ""});
+  report.roots.push_back({RootKind::kFolder, "gone", ""});
+  report.problems = {{ErrorCode::kNotFound, "no such file", "gone", std::nullopt}};
+  const std::string text = CheckText(report, Style{});
+  EXPECT_THAT(text, HasSubstr("\nempty.so: no device code found in it\n"));
+  EXPECT_THAT(text, Not(HasSubstr("libx.so: no device code")));
+  EXPECT_THAT(text, Not(HasSubstr("gone: no device code")));
+}
+
+TEST(CheckText, SaysWhichGpusAreNewerThanTheData) {
+  Report report = test::OneFileReport();
+  report.target.gpus[2].in_data = false;
+  EXPECT_THAT(CheckText(report, Style{}),
+              HasSubstr("target: 3 GPUs (sm_120 newer than this data), driver not given\n"));
+}
+
 TEST(CheckText, SaysWhyErrorsDoNotFail) {
   RunInfo run;
   run.fail_on = FailOn::kNever;

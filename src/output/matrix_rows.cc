@@ -62,11 +62,18 @@ std::vector<Pattern> PatternsOf(const FileList& files, const std::vector<MatrixC
   return patterns;
 }
 
+// A newer driver is all that it needs.
+bool FailsForDriver(const FileVerdict& verdict) {
+  return verdict.reason == Reason::kPtxTooNew || verdict.reason == Reason::kRuntimeTooNew ||
+         verdict.reason == Reason::kZstdOldDriver;
+}
+
 DriverFloor FloorOf(const FileReport& file) {
   DriverFloor floor;
   for (const FileVerdict& verdict : file.verdicts) {
     const bool runs = verdict.outcome == Outcome::kRunsSass || verdict.outcome == Outcome::kRunsJit;
-    if (runs && FloorAbove(verdict.floor, floor)) floor = verdict.floor;
+    const bool wanted = runs || FailsForDriver(verdict);
+    if (wanted && FloorAbove(verdict.floor, floor)) floor = verdict.floor;
   }
   return floor;
 }

@@ -23,7 +23,7 @@ struct MatrixRow {
   std::string name;  // escaped
   bool several = false;
   std::string letters;  // one for each column
-  DriverFloor floor;    // the highest among the GPUs that it runs on
+  DriverFloor floor;    // the highest among the GPUs that it runs on, or would with a newer driver
 };
 
 /// Problems first, then by path. When there are many files, those that run alike are cut to the

@@ -52,6 +52,16 @@ TEST(MatrixRows, HighestFloorOfWhatRuns) {
   EXPECT_EQ(Rows(report, false).at(0).floor.branch, 550u);
 }
 
+TEST(MatrixRows, WhatFailsForTheDriverNamesTheDriverThatItNeeds) {
+  Report report = test::EnvironmentReport(2, 1);
+  FileVerdict& fails = report.files[0].verdicts[0];
+  fails.floor = {590, "590.44.01", "PTX ISA 9.1"};
+  for (const Reason reason : {Reason::kPtxTooNew, Reason::kRuntimeTooNew, Reason::kZstdOldDriver}) {
+    fails.reason = reason;
+    EXPECT_EQ(Rows(report, false).at(0).floor.number, "590.44.01");
+  }
+}
+
 TEST(MatrixColumns, GpusOfOneArchitectureShareAColumn) {
   Report report = test::EnvironmentReport(2, 1);
   report.target.gpus = {test::MakeGpu(90, "H100"), test::MakeGpu(90, "H200")};
