@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <csignal>
@@ -14,7 +15,14 @@ namespace {
 /// Help and the version go to standard output; what was wrong with the arguments is one line.
 int Explain(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != 0) {
-    PrintError({ErrorCode::kUsage, fmt::format("{}; see --help", error.what()), "", std::nullopt});
+    std::string what = error.what();
+    // CLI11 lists stray arguments last first.
+    if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+      const std::vector<std::string> extras = app.remaining(true);
+      what = fmt::format("the following argument{} not expected: {}",
+                         extras.size() == 1 ? " was" : "s were", fmt::join(extras, " "));
+    }
+    PrintError({ErrorCode::kUsage, what + "; see --help", "", std::nullopt});
     return kExitCannot;
   }
   errno = 0;

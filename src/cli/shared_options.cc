@@ -130,7 +130,8 @@ Result<Target> TargetOptions::Resolve() const {
     target.driver = std::move(*found);
   }
   if (!cuda.empty()) {
-    const Version version = ParseVersion(cuda);
+    const bool major_only = cuda.find_first_not_of("0123456789") == std::string::npos;
+    const Version version = ParseVersion(major_only ? cuda + ".0" : cuda);
     if (!version.known()) {
       return Error{ErrorCode::kUsage,
                    fmt::format("--cuda: expected a version such as 13.0, got '{}'", cuda), "",
