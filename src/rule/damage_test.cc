@@ -29,6 +29,7 @@ TEST(Damage, IsAnErrorWithItsPlace) {
             "damaged image sm_90: the entry header says sm_90, the cubin in it is for sm_80");
   EXPECT_EQ(Joined(findings[0].evidence), "at byte 0x10\n");
   EXPECT_FALSE(findings[0].fix.empty());
+  EXPECT_THAT(findings[0].verified_on, HasSubstr("other GPUs and drivers by document"));
 }
 
 TEST(Damage, OfHostContainerAndImageAreToldApart) {

@@ -20,6 +20,7 @@ TEST(LtoOnly, IsANoteSinceAProgramMayLinkIt) {
   EXPECT_EQ(findings[0].subject, "sm_90 (H100)");
   EXPECT_THAT(findings[0].message, HasSubstr("nvJitLink"));
   EXPECT_THAT(Joined(findings[0].evidence), HasSubstr("lto_75"));
+  EXPECT_THAT(findings[0].verified_on, HasSubstr("other GPUs and drivers by document"));
 }
 
 TEST(LtoOnly, IsSilentBesideAnImageThatFits) {

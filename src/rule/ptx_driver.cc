@@ -12,8 +12,9 @@ namespace {
 
 std::string FixFor(const std::vector<std::string>& targets, const std::vector<std::string>& flags,
                    const DriverFloor& floor) {
-  std::string fix =
-      fmt::format("add SASS for {} ({})", fmt::join(targets, ", "), fmt::join(flags, " "));
+  constexpr size_t kFew = 3;
+  std::string fix = fmt::format("add SASS for {}", fmt::join(targets, ", "));
+  if (flags.size() <= kFew) fix += fmt::format(" ({})", fmt::join(flags, " "));
   if (floor.branch) {
     fix += fmt::format(", or use driver {} or newer",
                        floor.number.empty() ? fmt::format("r{}", floor.branch) : floor.number);

@@ -49,6 +49,8 @@ TEST(PtxDriver, IsANoteWhenNoGpuWasNamed) {
   const auto findings = FindingsOf(RulePtxDriver, {Ptx({75, 0}, {9, 1})}, {}, "580");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].severity, Severity::kNote);
+  EXPECT_THAT(findings[0].fix, HasSubstr("add SASS for sm_75, sm_80, sm_86, "));
+  EXPECT_THAT(findings[0].fix, testing::Not(HasSubstr("-gencode")));
 }
 
 TEST(PtxDriver, IsSilentWhenSassFitsOrTheDriverIsNewEnoughOrNotKnown) {
