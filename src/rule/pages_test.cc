@@ -68,6 +68,23 @@ TEST(Pages, ShowWhatTheRulesOfDriversSay) {
   ExpectShown(Findings(RuleGpuDropped, JudgedFiles({{"x.so", volta}}, {"V100"}, "590.48.01")));
 }
 
+TEST(Pages, ShowWhatTheRulesOfContentsSay) {
+  build::Cubin cubin;
+  cubin.arch = {53, 0};
+  cubin.sections = {{".data", SHT_PROGBITS, std::string(55500, 'x')}};
+  Entry jetson = Sass({53, 0}, {12, 9});
+  jetson.payload = build::CubinBytes(cubin);
+  const std::string large = SharedObject(Fatbin(std::vector<Entry>(34, jetson)), 12);
+  ExpectShown(Findings(RuleUnusedBytes, JudgedFiles({{"x.so", large}}, {})));
+  const std::string zstd =
+      SharedObject(Fatbin({build::Compressed(Sass({90, 0}, {12, 4}), Compression::kZstd)}), 12);
+  ExpectShown(Findings(RuleZstdDriver, JudgedFiles({{"x.so", zstd}}, {"H100"}, "535.183.01")));
+  ExpectShown(FindingsOf(RuleLtoOnly, {build::LtoIr({90, 0}, true)}, {"H100"}));
+  build::HostElf host;
+  host.dynamic_names = {"__cudaRegisterFatBinary"};
+  ExpectShown(Findings(RuleHostOnly, JudgedFiles({{"x.so", build::HostElfBytes(host)}}, {})));
+}
+
 TEST(Pages, ShowWhatTheRuleOfModulesSays) {
   std::string fatbins;
   for (int i = 0; i < 8; ++i) fatbins += Fatbin({Sass({80, 0}, {12, 9}), Sass({90, 0}, {12, 9})});

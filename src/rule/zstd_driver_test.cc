@@ -31,6 +31,15 @@ TEST(ZstdDriver, IsAnErrorForANamedGpuAndANoteElse) {
   EXPECT_EQ(Find({kZstd}, {}, "535").at(0).severity, Severity::kNote);
 }
 
+TEST(ZstdDriver, NamesTheImageOfEachGpuAndACudaVersionAsOne) {
+  const build::Entry hopper = Compressed(Sass({90, 0}, {12, 4}), Compression::kZstd);
+  const auto findings = Find({kZstd, hopper}, {"A100", "H100"}, "12.3");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(Joined(findings[0].evidence), HasSubstr("sm_80 at byte"));
+  EXPECT_THAT(Joined(findings[0].evidence), HasSubstr("sm_90 at byte"));
+  EXPECT_THAT(findings[0].message, HasSubstr("the target has a driver for CUDA 12.3"));
+}
+
 TEST(ZstdDriver, IsSilentFromR550OnAndForOtherCompressions) {
   EXPECT_THAT(Find({kZstd}, {"A100"}, "550.54.14"), IsEmpty());
   EXPECT_THAT(Find({Compressed(Sass({80, 0}, {12, 4}), Compression::kLz4Block)}, {"A100"}, "535"),
