@@ -47,6 +47,7 @@ void RulePtxDriver(const FileContext& context, std::vector<Finding>& findings) {
     flags.push_back(fmt::format("-gencode arch=compute_{0},code=sm_{0}", gpu.sm));
   }
   std::vector<std::string> isas;
+  isas.reserve(versions.size());
   for (const Version& version : versions) isas.push_back(VersionText(version));
   finding.message = fmt::format(
       "only PTX fits {}, and its ISA {} is newer than {}, which takes {} at most", finding.subject,
