@@ -3,7 +3,6 @@
 
 import csv
 import re
-import struct
 import sys
 import unittest
 from pathlib import Path
@@ -21,32 +20,7 @@ def table(name):
         return list(csv.DictReader((line for line in f if not line.startswith("#")), delimiter="\t"))
 
 
-class SymbolFile:
-    """A second reader, so that the format is not what one reader makes of it."""
-
-    def __init__(self, data):
-        _, self.releases, self.symbols, kinds, _ = struct.unpack_from("<HHIHH", data, 4)
-        self.rows = [struct.unpack_from("<8B", data, 16 + 8 * i) for i in range(self.releases)]
-        at = 16 + 8 * self.releases
-        self.kinds = [struct.unpack_from("<BBHI", data, at + 8 * i) for i in range(kinds)]
-        at += 8 * kinds
-        starts = struct.unpack_from("<257I", data, at)
-        at += 257 * 4
-        self.found = {}
-        for block in range(256):
-            count = starts[block + 1] - starts[block]
-            keys = struct.unpack_from(f"<{count}I", data, at)
-            rows = struct.unpack_from(f"<{count}H", data, at + 4 * count)
-            at += 6 * count
-            self.found.update(((block << 32) + key, self.kinds[row]) for key, row in zip(keys, rows))
-        self.end = at
-
-    def releases_of(self, name):
-        kind = self.found.get(symbol_file.fingerprint(name))
-        return [i for i in range(self.releases) if kind and kind[3] >> i & 1]
-
-
-FILE = SymbolFile(BYTES)
+FILE = symbol_file.History(BYTES)
 
 
 class TorchHistory(unittest.TestCase):
@@ -59,7 +33,7 @@ class TorchHistory(unittest.TestCase):
     def test_has_the_releases_of_the_table(self):
         rows = table("torch_releases.tsv")
         self.assertGreaterEqual(len(rows), 15)
-        for row, release in zip(rows, FILE.rows, strict=True):
+        for row, release in zip(rows, FILE.releases, strict=True):
             self.assertEqual(row["version"], ".".join(map(str, release[:3])))
             self.assertEqual(row["string_abi"], {1: "old", 2: "new"}[release[3]])
             self.assertEqual(row["cuda"], f"{release[4]}.{release[5]}")
@@ -100,7 +74,7 @@ class TorchHistory(unittest.TestCase):
     def test_both_spellings_of_a_name_are_of_the_same_releases(self):
         old = "_ZN3c105ErrorC2ENS_14SourceLocationESs"
         self.assertEqual(FILE.releases_of(old), FILE.releases_of(abi_twin.twin(old, "new")))
-        self.assertEqual(FILE.found[symbol_file.fingerprint(old)][0], 1)
+        self.assertEqual(FILE.kind_of(old)[0], 1)
 
     def test_no_name_is_written_out(self):
         self.assertIsNone(re.search(rb"_ZN|aoti_|torch_", BYTES))

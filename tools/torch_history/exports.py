@@ -8,19 +8,18 @@ import zipfile
 
 LIBRARIES = ("libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_python.so")
 SHT_DYNSYM = 11
-LOCAL = 0
+LOCAL, WEAK = 0, 2
 TYPES = (0, 1, 2, 6, 10)  # none, object, function, TLS, indirect function
 DEFAULT, PROTECTED = 0, 3
 
 
-def exported(data):
-    """(name, weak) of every defined symbol that another object can bind to."""
+def dynamic_symbols(data):
+    """(name, info, other, section) of each entry of the dynamic symbol table."""
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError("not a 64-bit little-endian ELF file")
     offset, = struct.unpack_from("<Q", data, 40)
     size, count = struct.unpack_from("<HH", data, 58)
     rows = [struct.unpack_from("<IIQQQQI", data, offset + i * size) for i in range(count)]
-    found = []
     for row in rows:
         if row[1] != SHT_DYNSYM:
             continue
@@ -28,12 +27,20 @@ def exported(data):
         text = bytes(data[strings[4]:strings[4] + strings[5]])
         table = data[row[4]:row[4] + row[5]]
         for name, info, other, section, _, _ in struct.iter_unpack("<IBBHQQ", table):
-            if section == 0 or info >> 4 == LOCAL or info & 15 not in TYPES:
-                continue
-            if other & 3 not in (DEFAULT, PROTECTED):
-                continue
-            found.append((text[name:text.index(b"\0", name)].decode("latin-1"), info >> 4 == 2))
-    return sorted(set(found))
+            yield text[name:text.index(b"\0", name)].decode("latin-1"), info, other, section
+
+
+def exported(data):
+    """(name, weak) of every defined symbol that another object can bind to."""
+    return sorted({(name, info >> 4 == WEAK) for name, info, other, section in dynamic_symbols(data)
+                   if section != 0 and info >> 4 != LOCAL and info & 15 in TYPES
+                   and other & 3 in (DEFAULT, PROTECTED)})
+
+
+def undefined(data):
+    """Names that an object wants of others, without those that it can do without."""
+    return sorted({name for name, info, _, section in dynamic_symbols(data)
+                   if section == 0 and info >> 4 not in (LOCAL, WEAK) and name})
 
 
 def cuda_tag(version_text):

@@ -57,3 +57,37 @@ def write(releases, table):
     data = head + rows + index + b"".join(blocks)
     return data, {"symbols": len(keys), "kinds of rows": len(common),
                   "chance that a foreign name is taken for one of torch's": f"{len(keys) / 2**KEY_BITS:.1e}"}
+
+
+class History:
+    """A reader of the file: which releases export a name."""
+
+    def __init__(self, data):
+        _, releases, self.symbols, kinds, _ = struct.unpack_from("<HHIHH", data, 4)
+        self.releases = [struct.unpack_from("<8B", data, 16 + 8 * i) for i in range(releases)]
+        self.versions = [".".join(map(str, row[:3])) for row in self.releases]
+        at = 16 + 8 * releases
+        self.kinds = [struct.unpack_from("<BBHI", data, at + 8 * i) for i in range(kinds)]
+        at += 8 * kinds
+        starts = struct.unpack_from(f"<{BLOCKS + 1}I", data, at)
+        at += 4 * (BLOCKS + 1)
+        self.found = {}
+        for block in range(BLOCKS):
+            count = starts[block + 1] - starts[block]
+            keys = struct.unpack_from(f"<{count}I", data, at)
+            rows = struct.unpack_from(f"<{count}H", data, at + 4 * count)
+            at += 6 * count
+            self.found.update(((block << 32) + key, self.kinds[row]) for key, row in zip(keys, rows))
+        self.end = at
+
+    def kind_of(self, name):
+        return self.found.get(fingerprint(name))
+
+    def releases_of(self, name):
+        kind = self.kind_of(name)
+        return [i for i in range(len(self.releases)) if kind and kind[3] >> i & 1]
+
+    def exported(self, name, release):
+        """Whether the build of that release on the index exports it."""
+        kind = self.kind_of(name)
+        return bool(kind and kind[3] >> release & 1 and kind[0] in (0, self.releases[release][3]))
