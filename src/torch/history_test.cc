@@ -188,6 +188,7 @@ TEST(TorchHistory, TheCompiledInHistoryKnowsTheNamesOfTheReports) {
 
 TEST(TorchHistory, ThreeHundredNamesTakeLessThanAFewMilliseconds) {
   std::vector<std::string> names;
+  names.reserve(300);
   for (int i = 0; i < 300; ++i)
     names.push_back("_ZN2at4_ops3add4callERKNS_6TensorE" + std::to_string(i));
   const std::vector<std::string_view> views(names.begin(), names.end());
