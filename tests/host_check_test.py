@@ -92,6 +92,17 @@ def an_undefined_symbol(env):
     expect(env.check("--no-host")[1], [])
 
 
+def the_torch_it_was_built_for(env):
+    """Report R44: SetDevice takes an int up to torch 2.2."""
+    env.build("m.so", MODULE + 'int set(int) __asm__("_ZN3c104cuda9SetDeviceEi");\n'
+              "int f(void) { return set(0); }\n")
+    found = env.check()[1]
+    expect(found, [("error", "CP201", "_ZN3c104cuda9SetDeviceEi")])
+    evidence = found[0]["evidence"]
+    assert any(line.startswith("what it wants of torch is in torch 2.1.2 to 2.2.2") for line in evidence), found
+    assert "torch 2.3.1 has no _ZN3c104cuda9SetDeviceEi" in evidence, found
+
+
 def python_gives_its_own_symbols(env):
     env.build("m.so", MODULE + "int PyLong_Check(void); void Py_IncRef(void*);\n"
               "void f(void) { Py_IncRef(0); }\n")
@@ -130,7 +141,7 @@ def another_copy_by_library_path(env):
 def main():
     for test in (a_cuda_library_of_another_major, no_driver_is_no_fault,
                  a_sibling_that_the_loader_does_not_find, an_undefined_symbol,
-                 python_gives_its_own_symbols, a_version_that_the_library_lacks,
+                 the_torch_it_was_built_for,                 python_gives_its_own_symbols, a_version_that_the_library_lacks,
                  another_copy_by_library_path):
         with tempfile.TemporaryDirectory() as folder:
             test(Environment(folder))

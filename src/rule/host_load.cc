@@ -15,6 +15,7 @@
 #include "rule/rule.h"
 #include "symbol/nearest.h"
 #include "symbol/string_abi.h"
+#include "torch/history.h"
 
 namespace cuproof {
 namespace {
@@ -43,6 +44,34 @@ bool IsModule(const DynamicObject& object) {
     if (symbol.exported() && symbol.name.starts_with("PyInit_")) return true;
   }
   return false;
+}
+
+std::string BuildName(const TorchFit& fit) {
+  const std::string name = TorchHistory::Get().releases()[fit.release].Name();
+  return fit.on_index ? name : name + (fit.abi == StringAbi::kOld ? " (old ABI)" : " (new ABI)");
+}
+
+// Which releases of torch export all that the file wants of torch, and what bounds them.
+void TellTorchRange(const DynamicObject& object, HostLoad& load) {
+  std::vector<std::string_view> names;
+  for (const SymbolReference& reference : object.References()) {
+    names.push_back(object.NameAt(reference.symbol));
+  }
+  const TorchRange range = RangeOf(names);
+  if (range.known == 0) return;
+  const TorchFit* first = range.First();
+  const TorchFit* last = range.Last();
+  if (first == nullptr || last == nullptr) {
+    load.torch_range = "no torch of the Python index";
+    return;
+  }
+  const std::string from = BuildName(*first);
+  const std::string to = BuildName(*last);
+  load.torch_range = from == to ? "torch " + from : fmt::format("torch {} to {}", from, to);
+  for (const TorchFit* beyond : {range.Below(), range.Above()}) {
+    if (beyond == nullptr) continue;
+    load.bounds.push_back(fmt::format("torch {} has no {}", BuildName(*beyond), beyond->missing));
+  }
 }
 
 // Every library file of the environment by its name: what a search may have missed.
@@ -213,6 +242,7 @@ std::unique_ptr<HostLoad> HostChecker::Load(const std::string& path) const {
   auto load = std::make_unique<HostLoad>(
       Teller(process, parts_->exports, parts_->export_files, parts_->libraries).Tell(report));
   load->module = IsModule(object);
+  if (!load->symbols.empty()) TellTorchRange(object, *load);
   return load;
 }
 

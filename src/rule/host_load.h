@@ -57,6 +57,9 @@ struct HostCopy {
 struct HostLoad {
   bool loads = true;
   bool module = false;  // a Python extension: it has a PyInit_ function
+  // Of a file with undefined symbols: which torch has all that it wants of one.
+  std::string torch_range;          // "torch 2.4.1 to 2.5.1"; empty: it wants nothing of torch
+  std::vector<std::string> bounds;  // "torch 2.6.0 has no _ZN3c10…"
   std::vector<HostLibrary> libraries;
   std::vector<HostSymbol> symbols;
   std::vector<HostVersion> versions;

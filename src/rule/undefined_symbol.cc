@@ -57,6 +57,10 @@ void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findi
     if (!symbol.elsewhere.empty()) finding.evidence.push_back("it is in " + symbol.elsewhere);
     if (!symbol.chain.empty()) finding.evidence.push_back("through " + symbol.chain);
   }
+  if (!load.torch_range.empty()) {
+    finding.evidence.push_back("what it wants of torch is in " + load.torch_range);
+    finding.evidence.insert(finding.evidence.end(), load.bounds.begin(), load.bounds.end());
+  }
   finding.fix = first.string_abi
                     ? "take the wheel for this torch's ABI, or rebuild it against this torch "
                       "(pip install --no-build-isolation)"
