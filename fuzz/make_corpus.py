@@ -5,6 +5,8 @@ They are small files made by hand (tests/hostile/craft.py), and the images of
 tests/fixtures/gpu_images.zip, which we compiled from our own sources.
 """
 
+import shutil
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -36,8 +38,36 @@ def write(folder, name, data):
     (folder / name.replace("/", "-")).write_bytes(data)
 
 
+OBJECT = """
+extern int gone(void); extern int weak __attribute__((weak));
+int f1(void) { return 1; } int f2(void) { return gone() + weak; }
+int _ZN3c104cuda9SetDeviceEa(int a) { return a; }
+int _ZN3c101fENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(int a) { return a; }
+__asm__(".symver f1,f@V1"); __asm__(".symver f2,f@@V2");
+"""
+VERSIONS = "V1 { global: f; }; V2 { global: f; _Z*; local: *; } V1;"
+
+
+def write_shared_objects(folder):
+    """Small ones with versions, imports and C++ names; none where there is no compiler."""
+    if not shutil.which("gcc"):
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    code, versions = folder / "code.c", folder / "versions.map"
+    code.write_text(OBJECT)
+    versions.write_text(VERSIONS)
+    for hashes in ("gnu", "sysv", "both"):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-nostdlib", "-s", code, "-Wl,--no-as-needed", "-lm",
+                        f"-Wl,--version-script={versions},--hash-style={hashes},-z,noseparate-code",
+                        "-Wl,-soname,libx.so,-rpath,/x,--build-id=none", "-o", folder / f"{hashes}.so"],
+                       check=True)
+    code.unlink()
+    versions.unlink()
+
+
 def main():
     out = Path(sys.argv[1])
+    write_shared_objects(out / "dynamic")
     for target, seeds in SMALL.items():
         for name, *numbers in seeds:
             data = craft.FILES[name](*numbers)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace cuproof {
 namespace {
@@ -235,6 +236,24 @@ LoadOutcome Process::Open(const std::string& path, const LoadOptions& options) {
   }
   object.names = {path};
   return LoadTree(Add(std::move(object)), true, options.global);
+}
+
+std::vector<LibraryCopies> Process::Copies() const {
+  std::map<std::string, std::vector<uint32_t>> by_stem;
+  for (uint32_t i = 1; i < objects_.size(); ++i) {
+    const std::string_view soname = objects_[i].dynamic().soname;
+    const std::string& path = objects_[i].path;
+    std::string stem(soname.empty() ? std::string_view(path).substr(path.rfind('/') + 1) : soname);
+    const size_t end = stem.find(".so");
+    if (end == std::string::npos || stem.substr(0, 3) != "lib") continue;
+    stem.resize(end);
+    by_stem[std::move(stem)].push_back(i);
+  }
+  std::vector<LibraryCopies> copies;
+  for (auto& [stem, objects] : by_stem) {
+    if (objects.size() > 1) copies.push_back({stem, std::move(objects)});
+  }
+  return copies;
 }
 
 std::vector<Candidate> Process::ShadowedBy(uint32_t object) const {

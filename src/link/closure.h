@@ -37,11 +37,10 @@ struct MissingLibrary {
   std::optional<std::string> unreadable;  // a file of that name that is no library ended the search
 };
 
-/// Files of one name of which one was taken.
-struct ShadowedCopy {
-  uint32_t winner = kNoObject;
-  std::string name;
-  Candidate loser;
+/// Objects of one process that are the same library by name: two copies, or two releases.
+struct LibraryCopies {
+  std::string stem;  // "libcudart": the SONAME (or file name) up to ".so"
+  std::vector<uint32_t> objects;
 };
 
 struct LoadOptions {
@@ -77,6 +76,10 @@ class Process {
 
   /// "a.so -> libtorch.so -> libcudart.so.13": how an object came in, the first asker first.
   std::vector<uint32_t> ChainOf(uint32_t object) const;
+
+  /// Libraries of which there is more than one. The hash in a name such as
+  /// libgfortran-040039e1.so.5, by which auditwheel keeps copies apart, is part of the stem.
+  std::vector<LibraryCopies> Copies() const;
 
   /// What else of that name the search of its loader would have met behind it.
   std::vector<Candidate> ShadowedBy(uint32_t object) const;

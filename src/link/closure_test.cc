@@ -113,6 +113,19 @@ TEST(Closure, WhatDlopenRefuses) {
   EXPECT_EQ(refusal(tree.Add("fine", {})), "");
 }
 
+TEST(Closure, TwoReleasesOfOneLibraryAreCopies) {
+  TestTree tree;
+  tree.Add("libcudart.so.12", Here({}, "libcudart.so.12"));
+  tree.Add("libcudart.so.13", Here({}, "libcudart.so.13"));
+  tree.Add("again/libcudart.so.13", Here({}, "libcudart.so.13"));
+  tree.Ldd(tree.Add("app", Here({"libcudart.so.12", "libcudart.so.13"})));
+  tree.process->Open(tree.At("again/libcudart.so.13"));
+  const auto copies = tree.process->Copies();
+  ASSERT_THAT(copies, SizeIs(1));
+  EXPECT_EQ(copies[0].stem, "libcudart");
+  EXPECT_THAT(copies[0].objects, SizeIs(3));
+}
+
 TEST(Closure, NeedsThatGoInACircleEnd) {
   TestTree tree;
   tree.Add("a", Here({"b"}));

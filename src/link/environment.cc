@@ -115,14 +115,14 @@ class Finder {
     for (const std::string& folder : folders) {
       for (const std::string& name : ListFolder(folder)) {
         if (name.size() < 5 || name.substr(name.size() - 4) != ".pth") continue;
-        const std::string text = ReadSmallFile(folder + '/' + name, 1 << 16);
+        const std::string text = ReadSmallFile(JoinPath(folder, name), 1 << 16);
         std::string_view rest = text;
         while (!rest.empty()) {
           const size_t end = std::min(rest.find('\n'), rest.size());
           const std::string line(Trimmed(rest.substr(0, end)));
           rest.remove_prefix(std::min(end + 1, rest.size()));
           if (line.empty() || line[0] == '#' || line.substr(0, 6) == "import") continue;
-          AddSitePackages(line[0] == '/' ? InSysroot(sysroot_, line) : folder + '/' + line);
+          AddSitePackages(line[0] == '/' ? InSysroot(sysroot_, line) : JoinPath(folder, line));
         }
       }
     }
@@ -135,12 +135,13 @@ class Finder {
         if (name.substr(0, 6) != "python" || name.find_first_of("0123456789") != 6) continue;
         const bool wanted = environment_.python_version.empty() ||
                             name == "python" + environment_.python_version || name == "python3";
-        if (!wanted || !IsFolder(lib + '/' + name)) continue;
+        const std::string folder = JoinPath(lib, name);
+        if (!wanted || !IsFolder(folder)) continue;
         if (environment_.python_version.empty() && name.find('.') != std::string::npos) {
           environment_.python_version = name.substr(6);
         }
-        AddSitePackages(lib + '/' + name + "/site-packages");
-        AddSitePackages(lib + '/' + name + "/dist-packages");
+        AddSitePackages(folder + "/site-packages");
+        AddSitePackages(folder + "/dist-packages");
       }
     }
   }
@@ -195,7 +196,7 @@ class Finder {
         }
       }
       for (const std::string& part : ListFolder(folder + "/nvidia")) {
-        const std::string lib = folder + "/nvidia/" + part + "/lib";
+        const std::string lib = fmt::format("{}/nvidia/{}/lib", folder, part);
         if (IsFolder(lib)) environment_.nvidia_folders.push_back(lib);
       }
     }

@@ -1,5 +1,6 @@
 #include "link/python_process.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -60,12 +61,12 @@ std::string FindPreloaded(const Environment& environment, const TorchPreload::Li
   const std::string major = environment.torch->cuda.substr(0, environment.torch->cuda.find('.'));
   for (const std::string& site : environment.site_packages) {
     std::vector<std::string> folders = {site + "/nvidia/" + library.folder + "/lib"};
-    if (!major.empty()) folders.push_back(site + "/nvidia/cu" + major + "/lib");
-    folders.push_back(site + '/' + library.folder + "/lib");
+    if (!major.empty()) folders.push_back(fmt::format("{}/nvidia/cu{}/lib", site, major));
+    folders.push_back(JoinPath(site, library.folder + "/lib"));
     for (const std::string& folder : folders) {
       for (const std::string& name : ListFolder(folder)) {
         if (fnmatch(library.pattern.c_str(), name.c_str(), FNM_PERIOD) == 0) {
-          return folder + '/' + name;
+          return JoinPath(folder, name);
         }
       }
     }
@@ -112,7 +113,7 @@ void ImportTorch(const Environment& environment, PreparedProcess& prepared,
   std::string module;
   for (const std::string& name : ListFolder(folder)) {
     if (name.substr(0, 3) == "_C." && name.size() > 3 && name.substr(name.size() - 3) == ".so") {
-      module = folder + '/' + name;
+      module = JoinPath(folder, name);
     }
   }
   // A folder with libraries and no module: a test's, or a LibTorch.

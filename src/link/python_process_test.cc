@@ -10,7 +10,6 @@ namespace {
 
 using build::DynamicElf;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 DynamicElf Library(std::string soname, std::vector<std::string> needed = {},

@@ -1,5 +1,7 @@
 #include "link/search.h"
 
+#include <fmt/format.h>
+
 namespace cuproof {
 namespace {
 
@@ -42,7 +44,7 @@ class Hunt {
     const std::string better = step.folder + "/glibc-hwcaps";
     if (files_.FolderExists(better)) {
       for (const std::string& level : environment_.system.hwcaps) {
-        File(step, better + '/' + level + '/' + name_);
+        File(step, fmt::format("{}/{}/{}", better, level, name_));
       }
     }
     File(step, step.folder + '/' + name_);

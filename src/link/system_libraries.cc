@@ -102,11 +102,11 @@ void ReadConfiguration(const std::string& sysroot, const std::string& file, int 
     if (line.substr(0, 8) == "include ") {
       std::string pattern(Trimmed(line.substr(8)));
       if (pattern.empty() || depth > 4) continue;
-      if (pattern.front() != '/') pattern = "/etc/" + pattern;
+      if (pattern.front() != '/') pattern.insert(0, "/etc/");
       const std::string folder = pattern.substr(0, pattern.rfind('/'));
       for (const std::string& name : ListFolder(InSysroot(sysroot, folder), 1024)) {
         if (fnmatch(pattern.c_str() + folder.size() + 1, name.c_str(), 0) != 0) continue;
-        ReadConfiguration(sysroot, folder + '/' + name, depth + 1, folders);
+        ReadConfiguration(sysroot, JoinPath(folder, name), depth + 1, folders);
       }
     } else if (!line.empty() && line.front() == '/') {
       folders.emplace_back(line);
@@ -155,7 +155,7 @@ std::string InSysroot(const std::string& sysroot, const std::string& path) {
     if (length > 0 && static_cast<size_t>(length) < target.size() && ++links < 40) {
       const std::string to(target.data(), static_cast<size_t>(length));
       if (to.front() == '/') parts.clear();
-      rest = to + '/' + rest;
+      rest = JoinPath(to, rest);
       continue;
     }
     parts.push_back(part);

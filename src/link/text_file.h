@@ -17,6 +17,9 @@ std::string ValueOf(std::string_view text, std::string_view key);
 /// The entries of a folder by name, at most `limit` of them; empty where it is none.
 std::vector<std::string> ListFolder(const std::string& path, size_t limit = 100'000);
 
+/// folder/name
+std::string JoinPath(std::string_view folder, std::string_view name);
+
 bool IsFolder(const std::string& path);
 bool IsFile(const std::string& path);
 

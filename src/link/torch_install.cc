@@ -1,5 +1,9 @@
 #include "link/torch_install.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "link/text_file.h"
 
 namespace cuproof {
@@ -88,7 +92,7 @@ std::optional<TorchInstall> FindTorch(const std::string& site_packages) {
   for (const std::string& name : ListFolder(site_packages)) {
     if (!torch.version.empty()) break;
     if (name.substr(0, 6) != "torch-" || name.find(".dist-info") == std::string::npos) continue;
-    torch.source = site_packages + '/' + name + "/METADATA";
+    torch.source = fmt::format("{}/{}/METADATA", site_packages, name);
     torch.version = HeaderValue(ReadSmallFile(torch.source), "Version:");
   }
   torch.has_cuda = IsFile(torch.folder + "/lib/libtorch_cuda.so") || !torch.cuda.empty();

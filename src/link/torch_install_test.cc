@@ -14,6 +14,7 @@ using testing::SizeIs;
 
 std::vector<std::string> Patterns(const std::vector<TorchPreload::Library>& libraries) {
   std::vector<std::string> patterns;
+  patterns.reserve(libraries.size());
   for (const auto& library : libraries) patterns.push_back(library.folder + '/' + library.pattern);
   return patterns;
 }

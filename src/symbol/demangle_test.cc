@@ -27,7 +27,7 @@ TEST(Demangle, NamesThatExpandWithoutEndAreRefusedAtOnce) {
   for (int i = 0; i < 60; ++i) {
     const std::string last =
         i == 0 ? "S0_" : "S" + std::string(1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36]) + "_";
-    bomb += "S_I" + last + last + "E";
+    bomb.append("S_I").append(last).append(last).append("E");
   }
   EXPECT_EQ(Demangle(bomb), std::nullopt);
 }
