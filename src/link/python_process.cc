@@ -28,7 +28,10 @@ class Preparation {
     options.global = global;
     options.caller = caller_;
     const bool loads = Note(path, global, prepared_.process.Open(path, options));
-    if (!loads) prepared_.process = std::move(before);
+    if (!loads) {
+      prepared_.steps.back().failed = std::make_shared<const Process>(std::move(prepared_.process));
+      prepared_.process = std::move(before);
+    }
     return loads;
   }
 

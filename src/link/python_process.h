@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,9 @@ struct PreparationStep {
   std::string path;
   bool global = false;
   LoadReport report;
+  /// Where the load failed, the process that the numbers in `report` are of: it left nothing behind
+  /// in the prepared one.
+  std::shared_ptr<const Process> failed;
 };
 
 struct PreparedProcess {
@@ -18,6 +23,10 @@ struct PreparedProcess {
   std::vector<PreparationStep> steps;  // the program, torch's global dependencies, torch's module
   bool has_program = false;
   bool has_torch = false;  // torch was there and its module loads
+
+  const Process& ProcessOf(const PreparationStep& step) const {
+    return step.failed ? *step.failed : process;
+  }
 };
 
 struct PrepareOptions {

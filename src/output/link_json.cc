@@ -121,7 +121,10 @@ Json EnvironmentJson(const LinkReport& report) {
   json["library_path"] = environment.library_path;
   Json steps = Json::array();
   for (const PreparationStep& step : report.prepared.steps) {
-    steps.push_back({{"path", step.path}, {"global", step.global}, {"loads", step.report.loads()}});
+    Json entry = {{"path", step.path}, {"global", step.global}};
+    entry.update(ReportJson(step.report, report.prepared.ProcessOf(step)));
+    entry.erase("objects");
+    steps.push_back(std::move(entry));
   }
   json["loaded_first"] = std::move(steps);
   Json problems = Json::array();

@@ -84,6 +84,7 @@ std::string LinkText(const LinkReport& report) {
   for (const PreparationStep& step : report.prepared.steps) {
     if (step.report.loads()) continue;
     text += fmt::format("{}: does not load on the way\n", EscapeTerminal(step.path));
+    AddReport(text, step.report, report.prepared.ProcessOf(step));
   }
   for (const LinkedFile& file : report.files) {
     text += fmt::format("{}: {}\n", EscapeTerminal(file.file),

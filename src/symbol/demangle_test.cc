@@ -21,6 +21,18 @@ TEST(Demangle, NamesThatAreTooLongAreLeft) {
   EXPECT_EQ(Demangle("_Z5000" + std::string(5000, 'a') + "v"), std::nullopt);
 }
 
+TEST(Demangle, NamesThatEndAnywhereAreSurvived) {
+  const std::string name =
+      "_ZZN3c106detail4callINS_4ListIJiiEEEXsr3stdE4sameEEEDTcl4declIT_EEERKDpT_PFviEMS_FviEA3_"
+      "iENKUlvE"
+      "_clEvCI1N1aE_onplLj5EL_Z1fvEstIiE";
+  for (size_t size = 0; size <= name.size(); ++size) Demangle(name.substr(0, size));
+  for (const char* text :
+       {"_ZN3_ZcvNncCI", "_ZN1aCI", "_ZN1aD", "_Z1fDTon", "_Z1fILi", "_ZTC", "_ZGR"}) {
+    Demangle(text);
+  }
+}
+
 // Each level names the one before twice, in a dozen letters.
 TEST(Demangle, NamesThatExpandWithoutEndAreRefusedAtOnce) {
   std::string bomb = "_Z1fSt4pairIiiE";

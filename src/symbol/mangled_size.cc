@@ -38,6 +38,7 @@ class Sizer {
     at_ += expected.size();
     return true;
   }
+  void Skip(size_t count) { at_ = std::min(at_ + count, text_.size()); }
   uint64_t Fail() {
     failed_ = true;
     at_ = text_.size();
@@ -57,7 +58,7 @@ class Sizer {
       Number();
       Take("_");
     } else if (Peek() == '_' && IsDigit(Peek(1))) {
-      at_ += 2;
+      Skip(2);
     }
   }
 
@@ -146,7 +147,7 @@ class Sizer {
     bool any = false;
     while (!failed_ && !Take("E")) {
       if (Peek() == 'S' && Peek(1) == 't') {
-        at_ += 2;
+        Skip(2);
         last = 5;
         size += last;
         continue;  // std itself is no part
@@ -193,17 +194,17 @@ class Sizer {
       if (!Take("_")) return Fail();
     } else if (Peek() == 'C' && (IsDigit(Peek(1)) || Peek(1) == 'I')) {
       const bool inherited = Peek(1) == 'I';
-      at_ += inherited ? 3 : 2;
+      Skip(inherited ? 3 : 2);
       size = before + (inherited ? Type() : 0);
     } else if (Peek() == 'D' && IsDigit(Peek(1))) {
-      at_ += 2;
+      Skip(2);
       size = before + 1;
     } else if (Take("cv")) {
       size = Type() + kShort;
     } else if (Take("li")) {
       size = SourceName() + kShort;
     } else if (IsLower(Peek()) && (IsLower(Peek(1)) || IsUpper(Peek(1)))) {
-      at_ += 2;
+      Skip(2);
       size = kShort;
     } else {
       return Fail();
@@ -299,7 +300,7 @@ class Sizer {
   }
 
   uint64_t Decltype() {
-    at_ += 2;
+    Skip(2);
     const uint64_t size = Expression() + kShort;
     return Take("E") ? size : Fail();
   }
@@ -374,7 +375,7 @@ class Sizer {
     uint64_t size = Take("on") ? kShort + 2 : 0;
     if (size != 0) {
       if (!IsLower(Peek())) return Fail();
-      at_ += 2;
+      Skip(2);
     } else if (IsDigit(Peek())) {
       size = SourceName();
     } else {
@@ -420,7 +421,7 @@ class Sizer {
       return Keep(size + Type());
     }
     if (c == 'T' && In(Peek(1), "sue")) {
-      at_ += 2;
+      Skip(2);
       return Keep(Name());
     }
     if (c == 'T') {
@@ -437,7 +438,7 @@ class Sizer {
   uint64_t TypeWithD() {
     const char c = Peek(1);
     if (In(c, "defhnisuac")) {
-      at_ += 2;
+      Skip(2);
       return kShort;
     }
     if (In(c, "tT")) return Keep(Decltype());

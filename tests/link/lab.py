@@ -89,7 +89,11 @@ class Lab:
         result = subprocess.run(command, capture_output=True, text=True, cwd=self.root)
         if result.returncode not in (0, 1):
             raise SystemExit(f"{command}: {result.returncode}\n{result.stderr}")
-        return json.loads(result.stdout)["files"][-1]
+        said = json.loads(result.stdout)
+        entry = said["files"][-1]
+        # A host that was told to open torch first stops where that fails.
+        entry["first"] = [step for step in said["environment"]["loaded_first"] if not step["loads"]]
+        return entry
 
     def fail(self, what, *details):
         self.failures += 1
@@ -131,11 +135,16 @@ class Lab:
             "versions": {entry["version"] for entry in model["version_errors"] if entry["fatal"]},
         }
 
-    def open(self, file, what=None, loads=None, words=True):
-        """The same outcome of dlopen(RTLD_NOW | RTLD_LOCAL) in the host, and a word for the failure."""
-        result = subprocess.run([self.env / "bin/python3", str(file)], capture_output=True, text=True,
-                                env=self._environment(), cwd=self.root)
+    def open(self, file, what=None, loads=None, words=True, before=()):
+        """The same outcome of dlopen(RTLD_NOW | RTLD_LOCAL) in the host, and a word for the failure.
+
+        `before` is what the host opens first, where the model knows by itself that torch would.
+        """
+        result = subprocess.run([self.env / "bin/python3", *map(str, before), str(file)],
+                                capture_output=True, text=True, env=self._environment(), cwd=self.root)
         model = self.model("--env", self.env, file)
+        for step in model["first"] if before else []:
+            model = step
         real = result.returncode == 0
         message = result.stdout.strip()
         self.expect(f"{what or file}: dlopen", real == model["loads"],
