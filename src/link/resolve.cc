@@ -7,8 +7,9 @@ namespace cuproof {
 namespace {
 
 // A linker stores each name once; hostile symbols share one long text, and hashing it for each of a
-// million takes for ever.
-constexpr uint64_t kMaxNameBytes = uint64_t{1} << 30;
+// million takes for ever. All names of libtorch_python are less than 1 MB.
+constexpr uint64_t kMaxNameBytes = uint64_t{64} << 20;
+constexpr size_t kMaxMissing = 100'000;
 
 // glibc looks for a versioned symbol in every object of the scope, not only in the one that the
 // version names: from 2.31 on, so that a symbol can move (bug 24741 of glibc).
@@ -104,7 +105,7 @@ void Explain(const Process& process, const std::vector<uint32_t>& scope, const W
              MissingSymbol& missing) {
   const auto other_version = [&](uint32_t index) {
     const DynamicObject& object = process.objects()[index].dynamic();
-    const auto found = LookupAnyVersion(object, wanted.name);
+    const auto found = LookupAnyVersion(object, wanted);
     if (!found) return false;
     missing.reason = MissingReason::kOtherVersion;
     missing.elsewhere = index;
@@ -136,10 +137,12 @@ void CheckSymbols(const Process& process, const std::vector<uint32_t>& scope, ui
   for (const SymbolReference& reference : object.References()) {
     const Symbol symbol = object.SymbolAt(reference.symbol);
     bytes += symbol.name.size();
-    if (bytes > kMaxNameBytes) {
+    const bool names = bytes > kMaxNameBytes;
+    if (names || report.missing_symbols.size() == kMaxMissing) {
       report.damage.push_back(
           {ErrorCode::kTooLarge,
-           "symbols share names of gigabytes in all: the rest was not looked up",
+           names ? "its imports have more than 64 MB of names: the rest was not looked up"
+                 : "100,000 symbols are missing: the rest was not looked up",
            process.objects()[index].path, std::nullopt});
       return;
     }

@@ -115,6 +115,17 @@ TEST(Resolve, DamagedExportsAreNoMissingSymbols) {
   EXPECT_EQ(report.damage[0].file, tree.At("libx.so"));
 }
 
+TEST(Resolve, ImportsThatShareNamesOfMegabytesEndEarly) {
+  TestTree tree;
+  DynamicElf app;
+  const std::string name(60'000, 'n');
+  for (int i = 0; i < 3000; ++i) app.symbols.push_back({name, false});
+  const LoadReport report = tree.Ldd(tree.Add("app", app));
+  EXPECT_LT(report.missing_symbols.size(), 1200u);
+  ASSERT_THAT(report.damage, SizeIs(1));
+  EXPECT_EQ(report.damage[0].code, ErrorCode::kTooLarge);
+}
+
 TEST(Resolve, WhereAReferenceBinds) {
   TestTree tree;
   tree.Add("one", Defining({"f"}));

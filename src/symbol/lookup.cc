@@ -148,8 +148,12 @@ std::optional<Found> Lookup(const DynamicObject& object, const Wanted& wanted) {
 }
 
 std::optional<Found> LookupAnyVersion(const DynamicObject& object, std::string_view name) {
+  return LookupAnyVersion(object, MakeWanted(name));
+}
+
+std::optional<Found> LookupAnyVersion(const DynamicObject& object, const Wanted& wanted) {
   std::optional<Found> found;
-  VisitNamed(object, MakeWanted(name), [&](uint32_t index, const Symbol& symbol) {
+  VisitNamed(object, wanted, [&](uint32_t index, const Symbol& symbol) {
     if (!CanServe(symbol, true) || !CanBind(symbol)) return false;
     if (!found || !symbol.hidden_version) found = Found{index, symbol};
     return !symbol.hidden_version;

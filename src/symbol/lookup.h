@@ -35,6 +35,7 @@ struct Found {
 std::optional<Found> Lookup(const DynamicObject& object, const Wanted& wanted);
 
 /// Whether the object has the name under any version, for words such as "has it as GLIBC_2.2.5".
+std::optional<Found> LookupAnyVersion(const DynamicObject& object, const Wanted& wanted);
 std::optional<Found> LookupAnyVersion(const DynamicObject& object, std::string_view name);
 
 /// Calls visit(index, symbol) for every symbol that others can bind to.
