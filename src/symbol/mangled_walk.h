@@ -30,7 +30,6 @@ class MangledWalk {
   std::string_view text_;
   size_t at_ = 0;
   char before_ = 0;   // the letter before, where it was one by itself
-  int literals_ = 0;  // open literals of enumerations, whose numbers are no lengths
 };
 
 }  // namespace cuproof
