@@ -33,6 +33,11 @@ TEST(Demangle, NamesThatEndAnywhereAreSurvived) {
   }
 }
 
+// Found by the fuzzer: libstdc++ does not return from it.
+TEST(Demangle, NamesThatMakeADemanglerGoInCirclesAreNotGivenToIt) {
+  EXPECT_EQ(Demangle("_ZaaAsrUSav"), std::nullopt);
+}
+
 // Each level names the one before twice, in a dozen letters.
 TEST(Demangle, NamesThatExpandWithoutEndAreRefusedAtOnce) {
   std::string bomb = "_Z1fSt4pairIiiE";

@@ -92,6 +92,7 @@ class Sizer {
       return Encoding() + kShort;
     }
     if (Take("GV") || Take("TW") || Take("TH")) return Name() + kShort;
+    if (Take("GTt") || Take("GTn")) return Encoding() + kShort;  // for transactional memory
     if (Take("GR")) {
       const uint64_t size = Name();
       while (IsDigit(Peek()) || IsUpper(Peek())) ++at_;
@@ -477,17 +478,7 @@ class Sizer {
 
 uint64_t DemangledSizeBound(std::string_view mangled) {
   uint64_t size = 0;
-  if (Sizer(mangled).Run(size)) return size;
-  // Each back reference repeats at most all that is there.
-  uint64_t references = 0;
-  for (size_t i = 0; i + 1 < mangled.size(); ++i) {
-    const bool reference = (mangled[i] == 'S' || mangled[i] == 'T' || mangled[i] == 'D') &&
-                           (mangled[i + 1] == '_' || mangled[i + 1] == 'p' ||
-                            IsDigit(mangled[i + 1]) || IsUpper(mangled[i + 1]));
-    references += reference ? 1 : 0;
-  }
-  if (references > 30) return UINT64_MAX;
-  return (mangled.size() * 8 + kStandard) << references;
+  return Sizer(mangled).Run(size) ? size : UINT64_MAX;
 }
 
 }  // namespace cuproof
