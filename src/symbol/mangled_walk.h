@@ -29,7 +29,7 @@ class MangledWalk {
 
   std::string_view text_;
   size_t at_ = 0;
-  char before_ = 0;   // the letter before, where it was one by itself
+  char before_ = 0;  // the letter before, where it was one by itself
 };
 
 }  // namespace cuproof
