@@ -26,7 +26,7 @@ void WriteTorch(const TestFolder& folder, const std::string& site, const std::st
   folder.Write(site + "/torch/version.py", "__version__ = '" + version + "'\ncuda = '13.0'\n");
 }
 
-TEST(Environment, AVirtualEnvironment) {
+TEST(LinkEnvironment, AVirtualEnvironment) {
   const TestFolder folder;
   folder.Write("python3.11", build::DynamicElfBytes({}));
   folder.Write("venv/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\n");
@@ -49,7 +49,7 @@ TEST(Environment, AVirtualEnvironment) {
   EXPECT_THAT(environment.problems, IsEmpty());
 }
 
-TEST(Environment, TheBasePackagesOfAVenvThatAsksForThem) {
+TEST(LinkEnvironment, TheBasePackagesOfAVenvThatAsksForThem) {
   const TestFolder folder;
   folder.Write("base/bin/python3.11", build::DynamicElfBytes({}));
   WriteTorch(folder, "base/lib/python3.11/site-packages", "2.5.1");
@@ -63,7 +63,7 @@ TEST(Environment, TheBasePackagesOfAVenvThatAsksForThem) {
   EXPECT_EQ(environment.other_torches[0].version, "2.5.1");
 }
 
-TEST(Environment, APythonThatIsGoneIsAProblemAndTheRestGoesOn) {
+TEST(LinkEnvironment, APythonThatIsGoneIsAProblemAndTheRestGoesOn) {
   const TestFolder folder;
   folder.Write("venv/pyvenv.cfg", "home = /nowhere/bin\n");
   std::filesystem::create_directories(folder.At("venv/bin"));
@@ -76,7 +76,7 @@ TEST(Environment, APythonThatIsGoneIsAProblemAndTheRestGoesOn) {
   EXPECT_EQ(environment.torch->version, "2.4.1");
 }
 
-TEST(Environment, CondaPrefixAndSitePackages) {
+TEST(LinkEnvironment, CondaPrefixAndSitePackages) {
   const TestFolder folder;
   folder.Write("conda/conda-meta/history", "");
   folder.Write("conda/bin/python3.10", build::DynamicElfBytes({}));
@@ -91,7 +91,7 @@ TEST(Environment, CondaPrefixAndSitePackages) {
   EXPECT_EQ(Find(folder.At("conda")).kind, EnvironmentKind::kSystem);
 }
 
-TEST(Environment, FoldersOfPathFilesAreSearchedToo) {
+TEST(LinkEnvironment, FoldersOfPathFilesAreSearchedToo) {
   const TestFolder folder;
   folder.Write("target/torch-1.dist-info/METADATA", "");
   WriteTorch(folder, "editable", "2.12.0");
@@ -102,7 +102,7 @@ TEST(Environment, FoldersOfPathFilesAreSearchedToo) {
   EXPECT_EQ(environment.torch->version, "2.12.0");
 }
 
-TEST(Environment, AFolderThatIsNoneIsSaid) {
+TEST(LinkEnvironment, AFolderThatIsNoneIsSaid) {
   const TestFolder folder;
   folder.Write("empty/file", "");
   ASSERT_THAT(Find(folder.At("empty")).problems, SizeIs(1));
@@ -111,7 +111,7 @@ TEST(Environment, AFolderThatIsNoneIsSaid) {
   EXPECT_EQ(Find(folder.At("nowhere")).problems[0].code, ErrorCode::kNotFound);
 }
 
-TEST(Environment, LibraryPathAsTheLoaderSplitsIt) {
+TEST(LinkEnvironment, LibraryPathAsTheLoaderSplitsIt) {
   EXPECT_THAT(SplitLibraryPath(""), IsEmpty());
   EXPECT_THAT(SplitLibraryPath("/a:/b;/c"), ElementsAre("/a", "/b", "/c"));
   EXPECT_THAT(SplitLibraryPath(":/a:"), ElementsAre("", "/a", ""));

@@ -24,7 +24,7 @@ inline constexpr int kLanes = 256;
 #define CUPROOF_OPS_TUNE_NORM .loads = 16, .min_ctas = 4, .ctas_per_sm = 0
 #endif
 #ifndef CUPROOF_OPS_TUNE_SCALE
-#define CUPROOF_OPS_TUNE_SCALE .loads = 8, .min_ctas = 4, .ctas_per_sm = 0
+#define CUPROOF_OPS_TUNE_SCALE .loads = 8, .min_ctas = 3, .ctas_per_sm = 0
 #endif
 #ifndef CUPROOF_OPS_TUNE_ACCUMULATE
 #define CUPROOF_OPS_TUNE_ACCUMULATE .loads = 4, .min_ctas = 2, .ctas_per_sm = 0
