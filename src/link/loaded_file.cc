@@ -7,6 +7,8 @@ namespace {
 
 // More files than a process maps; further ones are read again when they are asked for.
 constexpr size_t kMaxKept = 3000;
+// Places where nothing was, remembered.
+constexpr size_t kMaxPaths = 200'000;
 
 std::shared_ptr<const LoadedFile> Read(const std::string& path) {
   auto file = std::make_shared<LoadedFile>();
@@ -45,12 +47,13 @@ std::shared_ptr<const LoadedFile> FileCache::Open(const std::string& path) {
   }
   auto file = Read(path);
   const std::lock_guard lock(mutex_);
-  if (file->mapped && ++mapped_ > kMaxKept) return file;
+  if ((file->mapped && ++mapped_ > kMaxKept) || by_path_.size() >= kMaxPaths) return file;
   return by_path_.try_emplace(path, std::move(file)).first->second;
 }
 
 bool FileCache::FolderExists(const std::string& path) {
   const std::lock_guard lock(mutex_);
+  if (folders_.size() >= kMaxPaths) folders_.clear();
   const auto [at, added] = folders_.try_emplace(path, false);
   struct stat status;
   if (added) at->second = stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);

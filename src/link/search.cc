@@ -11,13 +11,17 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// The most folders met in an RPATH are 17, of torch. More are made to make a search slow.
+constexpr size_t kMaxFolders = 256;
+constexpr size_t kMaxTried = 256;  // kept of one search
+
 // The folders of an RPATH. An empty one is the current folder, as glibc has it.
 std::vector<std::string_view> SplitColons(std::string_view text) {
   std::vector<std::string_view> parts;
   while (true) {
     const size_t end = text.find(':');
     parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos || parts.size() == 1024) return parts;
+    if (end == std::string_view::npos || parts.size() == kMaxFolders) return parts;
     text.remove_prefix(end + 1);
   }
 }
@@ -39,7 +43,7 @@ class Hunt {
   // Each folder is preceded by those for better processors below it.
   void Folder(const SearchStep& step) {
     if (done()) return;
-    result_.tried.push_back(step);
+    if (result_.tried.size() < kMaxTried) result_.tried.push_back(step);
     if (!files_.FolderExists(step.folder)) return;
     const std::string better = step.folder + "/glibc-hwcaps";
     if (files_.FolderExists(better)) {

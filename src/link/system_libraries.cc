@@ -89,9 +89,11 @@ void ReadDefaultFolders(const LoaderName& loader, SystemLibraries& system) {
   }
 }
 
-// Lines of folders, and "include PATTERN", whose pattern names files of one folder.
-void ReadConfiguration(const std::string& sysroot, const std::string& file, int depth,
+// Lines of folders, and "include PATTERN", whose pattern names files of one folder. Files that
+// include each other end with the budget.
+void ReadConfiguration(const std::string& sysroot, const std::string& file, int& budget,
                        std::vector<std::string>& folders) {
+  if (--budget < 0) return;
   const std::string text = ReadSmallFile(InSysroot(sysroot, file), 1 << 20);
   std::string_view rest = text;
   while (!rest.empty() && folders.size() < 1024) {
@@ -101,12 +103,12 @@ void ReadConfiguration(const std::string& sysroot, const std::string& file, int 
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.substr(0, 8) == "include ") {
       std::string pattern(Trimmed(line.substr(8)));
-      if (pattern.empty() || depth > 4) continue;
+      if (pattern.empty()) continue;
       if (pattern.front() != '/') pattern.insert(0, "/etc/");
       const std::string folder = pattern.substr(0, pattern.rfind('/'));
       for (const std::string& name : ListFolder(InSysroot(sysroot, folder), 1024)) {
         if (fnmatch(pattern.c_str() + folder.size() + 1, name.c_str(), 0) != 0) continue;
-        ReadConfiguration(sysroot, JoinPath(folder, name), depth + 1, folders);
+        ReadConfiguration(sysroot, JoinPath(folder, name), budget, folders);
       }
     } else if (!line.empty() && line.front() == '/') {
       folders.emplace_back(line);
@@ -127,7 +129,8 @@ void ReadCache(SystemLibraries& system, std::vector<Error>& problems) {
     problems.push_back(cache.error());
     problems.back().file = path;
   }
-  ReadConfiguration(system.sysroot, "/etc/ld.so.conf", 0, system.configured_folders);
+  int budget = 100;
+  ReadConfiguration(system.sysroot, "/etc/ld.so.conf", budget, system.configured_folders);
 }
 
 }  // namespace

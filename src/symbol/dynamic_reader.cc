@@ -8,7 +8,7 @@ namespace cuproof {
 namespace {
 
 constexpr uint64_t kMaxSegments = 4096;
-constexpr uint64_t kMaxNeeded = 4096;
+constexpr uint64_t kMaxNeeded = 1024;
 constexpr uint64_t kMaxLibraryName = 4096;  // PATH_MAX; an RPATH holds many
 constexpr uint64_t kMaxRpath = 1 << 16;
 constexpr uint64_t kMaxVersionName = 1024;
@@ -96,10 +96,14 @@ DynamicReader::Entries DynamicReader::ReadEntries() {
     const Elf64_Dyn entry = *table.Load<Elf64_Dyn>(at);
     const uint64_t value = entry.d_un.d_val;
     if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_NEEDED && entries.needed.size() == kMaxNeeded) {
+      Damage(ErrorCode::kTooLarge, fmt::format("more than {} needed libraries", kMaxNeeded));
+      break;
+    }
     TakeFlags(entry);
     switch (entry.d_tag) {
       case DT_NEEDED:
-        if (entries.needed.size() < kMaxNeeded) entries.needed.push_back(value);
+        entries.needed.push_back(value);
         break;
       case DT_SONAME:
         entries.soname = value;
