@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <tuple>
 
 #include "bytes/parallel.h"
 #include "container/kernel_metadata.h"
@@ -166,13 +169,18 @@ std::string EnvironmentOf(const Root& root, const HostOptions& options) {
   return root.kind == RootKind::kEnvironment ? root.argument : std::string();
 }
 
+// The report of a file that has a line of its own; null for others.
+FileReport* FindFile(Report& report, uint32_t root, const std::string& path) {
+  const auto at =
+      std::partition_point(report.files.begin(), report.files.end(), [&](const FileReport& file) {
+        return std::tie(file.root, file.path) < std::tie(root, path);
+      });
+  return at != report.files.end() && at->root == root && at->path == path ? &*at : nullptr;
+}
+
 // What the loader would say of each file of one root.
-void LoadFiles(const Inventory& inventory, uint32_t root, const CheckOptions& options,
-               Report& report) {
-  const std::string environment = EnvironmentOf(inventory.roots[root], options.loader);
-  if (environment.empty()) return;
-  const HostChecker checker(environment, options.loader);
-  report.problems.insert(report.problems.end(), checker.problems.begin(), checker.problems.end());
+void LoadFiles(const Inventory& inventory, uint32_t root, const HostChecker& checker,
+               const CheckOptions& options, Report& report) {
   std::vector<const Unit*> units;
   for (const Unit& unit : inventory.units) {
     if (unit.root == root && unit.members.empty()) units.push_back(&unit);
@@ -182,14 +190,8 @@ void LoadFiles(const Inventory& inventory, uint32_t root, const CheckOptions& op
               [&](size_t i) { loads[i] = checker.Load(units[i]->file); });
   for (size_t i = 0; i < units.size(); ++i) {
     if (!loads[i]) continue;
-    ++report.files_loaded;
-    const auto at = std::lower_bound(
-        report.files.begin(), report.files.end(), std::tie(root, units[i]->shown),
-        [](const FileReport& file, const std::tuple<const uint32_t&, const std::string&>& key) {
-          return std::tie(file.root, file.path) < key;
-        });
-    if (at != report.files.end() && at->root == root && at->path == units[i]->shown) {
-      at->host = loads[i];
+    if (FileReport* const known = FindFile(report, root, units[i]->shown)) {
+      known->host = loads[i];
       continue;
     }
     // Without device code it is no line of the report; what the loader says of it is told all the
@@ -199,6 +201,22 @@ void LoadFiles(const Inventory& inventory, uint32_t root, const CheckOptions& op
     file.path = units[i]->shown;
     file.host = loads[i];
     RunHostRules({file, report, report.target}, report.findings);
+  }
+}
+
+// The host half: every root in its environment, each environment prepared once.
+void LoadRoots(const Inventory& inventory, const CheckOptions& options, Report& report) {
+  std::map<std::string, std::unique_ptr<const HostChecker>> checkers;
+  for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
+    const std::string environment = EnvironmentOf(inventory.roots[root], options.loader);
+    if (environment.empty()) continue;
+    std::unique_ptr<const HostChecker>& checker = checkers[environment];
+    if (!checker) {
+      checker = std::make_unique<HostChecker>(environment, options.loader);
+      report.problems.insert(report.problems.end(), checker->problems.begin(),
+                             checker->problems.end());
+    }
+    LoadFiles(inventory, root, *checker, options, report);
   }
 }
 
@@ -216,11 +234,7 @@ void AddSkipped(const Inventory& inventory, Report& report) {
 
 Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
   Report report = Collector(inventory, target, options).Run();
-  if (options.host) {
-    for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
-      LoadFiles(inventory, root, options, report);
-    }
-  }
+  if (options.host) LoadRoots(inventory, options, report);
   const Siblings siblings(report);
   for (const FileReport& file : report.files) {
     RunRules({file, report, report.target, &siblings}, report.findings);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 
 #include "link/closure.h"
@@ -74,10 +76,12 @@ void TellTorchRange(const DynamicObject& object, HostLoad& load) {
   }
 }
 
+using Libraries = std::multimap<std::string, std::string>;
+
 // Every library file of the environment by its name: what a search may have missed.
-std::multimap<std::string, std::string> LibrariesBelow(const std::vector<std::string>& folders) {
+Libraries LibrariesBelow(const std::vector<std::string>& folders) {
   constexpr size_t kMostFiles = 200'000;
-  std::multimap<std::string, std::string> found;
+  Libraries found;
   size_t seen = 0;
   for (const std::string& folder : folders) {
     std::error_code error;
@@ -92,19 +96,54 @@ std::multimap<std::string, std::string> LibrariesBelow(const std::vector<std::st
   return found;
 }
 
+// What torch's libraries in a process export, for the nearest of a name.
+struct TorchExports {
+  explicit TorchExports(const Process& process) {
+    for (const LoadedObject& object : process.objects()) {
+      const std::string name = BaseName(object.path);
+      if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
+      index.Add(object.dynamic(), static_cast<uint32_t>(files.size()));
+      files.push_back(object.path);
+    }
+  }
+
+  ExportIndex index;
+  std::vector<std::string> files;
+};
+
+// What is asked only once something is missing, and most environments are in order.
+class Surroundings {
+ public:
+  Surroundings(const Environment& environment, const Process& prepared)
+      : environment_(environment), prepared_(prepared) {}
+
+  const Libraries& libraries() {
+    std::call_once(libraries_once_,
+                   [this] { libraries_ = LibrariesBelow(environment_.site_packages); });
+    return libraries_;
+  }
+  const TorchExports& exports() {
+    std::call_once(exports_once_, [this] { exports_.emplace(prepared_); });
+    return *exports_;
+  }
+
+ private:
+  const Environment& environment_;
+  const Process& prepared_;
+  std::once_flag libraries_once_;
+  std::once_flag exports_once_;
+  Libraries libraries_;
+  std::optional<TorchExports> exports_;
+};
+
 // One load, told in paths and sentences.
 class Teller {
  public:
-  Teller(const Process& process, const ExportIndex& exports,
-         const std::vector<std::string>& export_files,
-         const std::multimap<std::string, std::string>& libraries)
-      : process_(process), exports_(exports), export_files_(export_files), libraries_(libraries) {}
+  Teller(const Process& process, Surroundings& surroundings)
+      : process_(process), surroundings_(surroundings) {}
 
   HostLoad Tell(const LoadReport& report) const {
     HostLoad load;
-    load.loads = report.loads();
-    load.damage = report.damage;
-    if (report.outcome.error) load.damage.push_back(*report.outcome.error);
     for (const MissingLibrary& missing : report.outcome.missing) {
       load.libraries.push_back(TellLibrary(missing));
     }
@@ -135,6 +174,7 @@ class Teller {
     const std::vector<uint32_t> chain = process_.ChainOf(object);
     if (chain.size() < 2) return "";
     std::vector<std::string> names;
+    names.reserve(chain.size());
     for (const uint32_t link : chain) names.push_back(BaseName(PathOf(link)));
     return fmt::format("{}", fmt::join(names, " -> "));
   }
@@ -144,15 +184,15 @@ class Teller {
     library.name = missing.name;
     library.wanted_by = PathOf(missing.wanted_by);
     library.chain = ChainTo(missing.wanted_by);
-    for (const SearchStep& step : missing.tried) library.tried.push_back(step.folder);
     for (const Candidate& unfit : missing.unfit) library.unfit.push_back(unfit.path);
-    if (const auto here = libraries_.find(missing.name); here != libraries_.end()) {
+    const Libraries& libraries = surroundings_.libraries();
+    if (const auto here = libraries.find(missing.name); here != libraries.end()) {
       library.elsewhere = here->second;
     }
     const std::string stem = Stem(missing.name);
     std::set<std::string> others;
-    for (auto at = libraries_.lower_bound(stem);
-         at != libraries_.end() && at->first.starts_with(stem); ++at) {
+    for (auto at = libraries.lower_bound(stem);
+         at != libraries.end() && at->first.starts_with(stem); ++at) {
       if (Stem(at->first) == stem && at->first != missing.name) others.insert(at->first);
     }
     library.others.assign(others.begin(), others.end());
@@ -170,10 +210,11 @@ class Teller {
     symbol.other_version = missing.other_version;
     symbol.old_string = StringAbiOf(missing.name) == StringAbi::kOld;
     if (missing.reason != MissingReason::kNowhere) return symbol;
-    const auto nearest = exports_.Nearest(missing.name, 1);
+    const TorchExports& exports = surroundings_.exports();
+    const auto nearest = exports.index.Nearest(missing.name, 1);
     if (nearest.empty()) return symbol;
     symbol.nearest = nearest.front().nearest.Sentence();
-    symbol.nearest_file = export_files_[nearest.front().where];
+    symbol.nearest_file = exports.files[nearest.front().where];
     symbol.string_abi = nearest.front().nearest.difference == NameDifference::kStringAbi;
     return symbol;
   }
@@ -192,40 +233,33 @@ class Teller {
   }
 
   const Process& process_;
-  const ExportIndex& exports_;
-  const std::vector<std::string>& export_files_;
-  const std::multimap<std::string, std::string>& libraries_;
+  Surroundings& surroundings_;
 };
 
-}  // namespace
-
-struct HostChecker::Parts {
-  FileCache files;
-  Environment environment;
-  std::optional<PreparedProcess> prepared;
-  std::multimap<std::string, std::string> libraries;
-  ExportIndex exports;  // of what the prepared process has loaded
-  std::vector<std::string> export_files;
-};
-
-HostChecker::HostChecker(const std::string& folder, const HostOptions& options)
-    : parts_(std::make_unique<Parts>()) {
+Environment EnvironmentFor(const std::string& folder, const HostOptions& options) {
   EnvironmentOptions wanted;
   wanted.folder = folder;
   wanted.sysroot = options.sysroot;
   wanted.library_path = options.library_path;
-  wanted.use_process_library_path = options.process_library_path && options.sysroot.empty();
-  parts_->environment = FindEnvironment(wanted);
+  wanted.use_process_library_path = options.sysroot.empty();
+  return FindEnvironment(wanted);
+}
+
+}  // namespace
+
+struct HostChecker::Parts {
+  explicit Parts(Environment found)
+      : environment(std::move(found)), prepared(PrepareProcess(environment, files)) {}
+
+  FileCache files;
+  Environment environment;
+  PreparedProcess prepared;
+  Surroundings surroundings{environment, prepared.process};
+};
+
+HostChecker::HostChecker(const std::string& folder, const HostOptions& options)
+    : parts_(std::make_unique<Parts>(EnvironmentFor(folder, options))) {
   problems = parts_->environment.problems;
-  if (parts_->environment.torch) torch_version = parts_->environment.torch->version;
-  parts_->prepared.emplace(PrepareProcess(parts_->environment, parts_->files));
-  parts_->libraries = LibrariesBelow(parts_->environment.site_packages);
-  for (const LoadedObject& object : parts_->prepared->process.objects()) {
-    const std::string name = BaseName(object.path);
-    if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
-    parts_->exports.Add(object.dynamic(), static_cast<uint32_t>(parts_->export_files.size()));
-    parts_->export_files.push_back(object.path);
-  }
 }
 
 HostChecker::~HostChecker() = default;
@@ -237,11 +271,10 @@ std::unique_ptr<HostLoad> HostChecker::Load(const std::string& path) const {
   // A program is started, not imported.
   if (object.position_independent_executable || !object.interpreter.empty()) return nullptr;
   if (object.identity.machine != parts_->environment.system.machine) return nullptr;
-  Process process = parts_->prepared->process;
-  const LoadReport report = TryLoad(*parts_->prepared, path, process);
-  auto load = std::make_unique<HostLoad>(
-      Teller(process, parts_->exports, parts_->export_files, parts_->libraries).Tell(report));
-  load->module = IsModule(object);
+  Process process = parts_->prepared.process;
+  const LoadReport report = TryLoad(parts_->prepared, path, process);
+  auto load = std::make_unique<HostLoad>(Teller(process, parts_->surroundings).Tell(report));
+  if (!report.loads()) load->module = IsModule(object);
   if (!load->symbols.empty()) TellTorchRange(object, *load);
   return load;
 }

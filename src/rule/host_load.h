@@ -13,7 +13,6 @@ struct HostLibrary {
   std::string name;
   std::string wanted_by;            // the file that needs it
   std::string chain;                // "_C.so -> libtorch.so": how that one came in; empty: itself
-  std::vector<std::string> tried;   // folders, in the order of the search
   std::vector<std::string> unfit;   // files of that name for another machine
   std::string elsewhere;            // a file of that name in the environment, where nobody looks
   std::vector<std::string> others;  // releases of it that are there: "libcudart.so.12"
@@ -55,8 +54,7 @@ struct HostCopy {
 /// What the loader would say if a process of the environment imported this file: all of it, where
 /// the loader stops at the first.
 struct HostLoad {
-  bool loads = true;
-  bool module = false;  // a Python extension: it has a PyInit_ function
+  bool module = false;  // a Python extension: it has a PyInit_ function. Asked where one is missing
   // Of a file with undefined symbols: which torch has all that it wants of one.
   std::string torch_range;          // "torch 2.4.1 to 2.5.1"; empty: it wants nothing of torch
   std::vector<std::string> bounds;  // "torch 2.6.0 has no _ZN3c10…"
@@ -64,15 +62,14 @@ struct HostLoad {
   std::vector<HostSymbol> symbols;
   std::vector<HostVersion> versions;
   std::vector<HostCopy> copies;
-  std::vector<Error> damage;
 };
 
 /// What a process would be made of, for `check`.
 struct HostOptions {
   std::string environment;                // empty: that of the root, where it is one
   std::string sysroot;                    // empty: this machine
-  std::vector<std::string> library_path;  // LD_LIBRARY_PATH
-  bool process_library_path = true;       // take this process's LD_LIBRARY_PATH, too
+  std::vector<std::string> library_path;  // LD_LIBRARY_PATH, before that of this process, which is
+                                          // taken too where the system is this machine
 };
 
 /// Answers for the files of one environment; from any thread.
@@ -86,7 +83,6 @@ class HostChecker {
   std::unique_ptr<HostLoad> Load(const std::string& path) const;
 
   std::vector<Error> problems;
-  std::string torch_version;  // "2.11.0+cu130", or empty
 
  private:
   struct Parts;

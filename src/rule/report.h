@@ -51,8 +51,7 @@ struct Report {
   std::vector<std::set<std::string>> needed;  // by root: what its files name in DT_NEEDED
   uint64_t files_seen = 0;
   uint64_t files_without_cuda = 0;
-  uint64_t files_loaded = 0;  // for which the loader was asked
-  uint64_t bytes_read = 0;    // size of what was looked into
+  uint64_t bytes_read = 0;  // size of what was looked into
   double seconds = 0;
 };
 

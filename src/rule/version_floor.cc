@@ -17,12 +17,9 @@ void RuleVersionFloor(const FileContext& context, std::vector<Finding>& findings
   for (const HostVersion& version : load.versions) {
     Finding finding = NewFinding(context, "CP302", LoadSeverity(load));
     finding.subject = version.version;
-    finding.message = fmt::format("needs {} of {}, which ends at {}", version.version, version.file,
-                                  version.newest.empty() ? "another" : version.newest);
-    if (version.newest.empty()) {
-      finding.message =
-          fmt::format("needs {} of {}, which has no such version", version.version, version.file);
-    }
+    finding.message =
+        fmt::format("needs {} of {}, which {}", version.version, version.file,
+                    version.newest.empty() ? "has no such version" : "ends at " + version.newest);
     finding.evidence.push_back("found: " + version.provider);
     if (version.wanted_by != context.file.path) {
       finding.evidence.push_back("wanted by " + version.wanted_by);
