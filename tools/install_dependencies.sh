@@ -11,7 +11,7 @@
 set -eu
 
 build='g++ cmake ninja-build pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev
-  liblz4-dev libzip-dev'
+  liblz4-dev libzip-dev libxxhash-dev'
 demo='python3'
 # binutils has the tools that the hostile inputs are built with; clang-14 and its run time library
 # build the fuzz targets; the versions of clang-format and clang-tidy are fixed since each version

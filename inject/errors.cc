@@ -1,0 +1,42 @@
+#include "errors.h"
+
+#include "events.h"
+#include "images.h"
+
+namespace cuproof::inject {
+
+void RecordError(const Failure& failure) {
+  thread.ring->errors.fetch_add(1, std::memory_order_relaxed);
+  const uint32_t function = failure.kernel == nullptr ? 0 : failure.kernel->function;
+  const uint64_t what = reinterpret_cast<uintptr_t>(failure.api) ^
+                        static_cast<uint64_t>(static_cast<uint32_t>(failure.result)) << 48 ^
+                        static_cast<uint64_t>(function) << 24;
+  const uint32_t count = Repeat(what);
+  if (!WorthALine(count)) return;
+  uint32_t image = failure.image;
+  if (image == 0 && function != 0) {
+    image = state->function[function].image.load(std::memory_order_relaxed);
+  }
+  if (function != 0) KeepImage(image);
+  Event event("error");
+  event.Text("api", failure.api).Signed("result", failure.result);
+  if (failure.kernel != nullptr) {
+    event.Number("function", function)
+        .Triple("grid", failure.kernel->grid)
+        .Triple("block", failure.kernel->block)
+        .Number("shared", failure.kernel->shared);
+  }
+  if (failure.has_stream) event.Number("stream", failure.stream);
+  if (failure.capture != 0) event.Number("capture", failure.capture);
+  if (thread.context != 0) event.Number("context", thread.context);
+  if (image != 0) event.Number("image", image);
+  if (failure.exec != nullptr || failure.graph != nullptr) {
+    const GraphShadow* shadow = failure.exec != nullptr ? ShadowOfExec(failure.exec) : nullptr;
+    if (shadow == nullptr && failure.graph != nullptr) shadow = ShadowOfGraph(failure.graph);
+    if (failure.exec != nullptr && shadow != nullptr) event.Number("graph", shadow->id);
+    DescribeGraph(event, shadow, true);
+  }
+  if (count > 1) event.Number("count", count);
+}
+
+}  // namespace cuproof::inject

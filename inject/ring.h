@@ -1,0 +1,94 @@
+#pragma once
+#include <x86intrin.h>
+
+#include "state.h"
+
+namespace cuproof::inject {
+
+uint64_t SlowClock();
+
+inline uint64_t Clock() { return clock_is_tsc ? __rdtsc() : SlowClock(); }
+
+trace::ClockPair ReadClockPair();
+
+/// True where the time stamp counter runs at one rate in every power state (CPUID).
+bool TscIsConstant();
+
+/// Gives the thread a ring, and the process its files, if it has none. False: nothing is recorded.
+bool Attach();
+
+/// True when the thread can record. Almost always two loads and a compare.
+inline bool Attached() {
+  return !Unlikely(thread.epoch != state->epoch.load(std::memory_order_relaxed) ||
+                   thread.epoch == 0) ||
+         Attach();
+}
+
+/// Called once, before the first hook.
+void PrepareThreads();
+
+inline void Add(std::atomic<uint64_t>& counter, bool shared) {
+  // A ring has one writer, so a plain add will do; ring 0 has many.
+  if (Unlikely(shared)) {
+    counter.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+}
+
+/// A record that is being written. It is whole, but for the result, before the driver is called.
+struct Open {
+  trace::Record* record;
+  uint32_t sequence;
+};
+
+/// Renews FileHeader::latest if a second has gone by. Off the hot path.
+void RenewClock();
+
+inline Open Begin(trace::Op op, uint64_t clock) {
+  trace::RingHeader* ring = thread.ring;
+  uint64_t number;
+  if (Unlikely(thread.shared_ring)) {
+    number = ring->head.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    number = ring->head.load(std::memory_order_relaxed);
+    ring->head.store(number + 1, std::memory_order_release);
+  }
+  Add(ring->op_counts[static_cast<uint32_t>(op)], thread.shared_ring);
+  const uint64_t place = number & record_mask;
+  if (Unlikely(place == 0)) RenewClock();
+  trace::Record* record = thread.records + place;
+  __atomic_store_n(&record->sequence, 0, __ATOMIC_RELAXED);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  record->op = static_cast<uint16_t>(op);
+  record->clock = clock;
+  record->result = trace::kPending;
+  record->duration = 0;
+  return {record, static_cast<uint32_t>(number + 1)};
+}
+
+inline void NoShape(trace::Record& record) {
+  record.grid_x = 0;
+  for (uint16_t& blocks : record.grid_yz) blocks = 0;
+  for (uint16_t& threads : record.block) threads = 0;
+}
+
+inline void Publish(const Open& open) {
+  __atomic_store_n(&open.record->sequence, open.sequence, __ATOMIC_RELEASE);
+}
+
+/// The record may have been overwritten meanwhile, in the shared ring or after a very long call.
+inline bool Ours(const Open& open) {
+  return __atomic_load_n(&open.record->sequence, __ATOMIC_RELAXED) == open.sequence;
+}
+
+inline void SetDuration(const Open& open, uint64_t ticks) {
+  open.record->duration = ticks > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(ticks);
+  open.record->flags |= trace::kTimed;
+}
+
+inline void Finish(const Open& open, int result) {
+  if (!Unlikely(!Ours(open))) open.record->result = result;
+}
+
+}  // namespace cuproof::inject
