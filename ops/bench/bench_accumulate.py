@@ -24,12 +24,12 @@ def check(bench):
 
 
 def rows(bench):
+    shape = bench.shape("accumulate, 64 x 4096^2 bf16 into fp32")
     seen = check(bench)
-    slab, grads = shapes.square_tensors(torch.bfloat16)
-    sum_slab, sums = shapes.square_tensors(torch.float32)
-    size = clib.nbytes(slab) + 2 * clib.nbytes(sum_slab)
-    half = torch.empty(size // 2, dtype=torch.uint8, device="cuda")
-    source = torch.empty(size // 2, dtype=torch.uint8, device="cuda")
+    slab, grads = shapes.tensors_of(shape)
+    _, sums = shapes.slab_of(shape.elements, [torch.float32] * len(shape.elements))
+    half = torch.empty(shape.bytes // 2, dtype=torch.uint8, device="cuda")
+    source = torch.empty(shape.bytes // 2, dtype=torch.uint8, device="cuda")
     for buffer in (half, source):
         shapes.fill(buffer.view(torch.float32))
     ours = Contender("cuproof_ops grad_accumulate", "ours",
@@ -50,7 +50,7 @@ def rows(bench):
     cast = Contender("_foreach_add_ of casts + _foreach_norm", "peer", cast)
     alone = Contender("_foreach_add_ of bf16, no norm", "peer", add_alone)
     # The copy moves as many bytes as there are to move: 2 + 4 read and 4 written for an element.
-    bench.row("accumulate, 64 x 4096^2 bf16 into fp32", size,
+    bench.row(shape,
               [bench.read_ceiling([slab]), *bench.copy_ceilings([half], [source]), ours, peer, cast,
                alone], "copy", ratio=(ours.name, peer.name), correct=seen,
               ratios=[[ours.name, p.name] for p in (peer, cast, alone)])

@@ -29,8 +29,8 @@ def check(bench, tensor):
     return {"clean": 0, "with_one_nan": 1, "record": record}
 
 
-def rows(bench, name, elements, count, **more):
-    pairs = [shapes.slab_of([elements], [torch.bfloat16]) for _ in range(count)]
+def rows(bench, shape, count, **more):
+    pairs = [shapes.tensors_of(shape) for _ in range(count)]
     slabs, tensors = [p[0] for p in pairs], [p[1][0] for p in pairs]
     seen = check(bench, tensors[0])
     flag = torch.zeros(1, device="cuda")
@@ -45,18 +45,18 @@ def rows(bench, name, elements, count, **more):
                              for t in tensors], note="cheaper trick; overflow looks like an Inf"),
                   Contender("torch.compile isfinite(x).all()", "peer",
                             peers.compiled_all_finite(tensors))]
-    bench.row(name, elements * 2, contenders, "read", ratio=(ours.name, "isfinite(x).all()"),
+    bench.row(shape, contenders, "read", ratio=(ours.name, "isfinite(x).all()"),
               correct=seen, sets=count, **more)
 
 
 def main():
     bench = measure.Bench("guard")
-    bench.section("guard 2^24 cold", rows, "guard, 2^24 bf16, cold", 1 << 24, 8)
-    bench.section("guard 2^24 warm", lambda b: rows(b, "guard, 2^24 bf16, warm", 1 << 24, 1,
+    bench.section("guard 2^24 cold", rows, bench.shape("guard, 2^24 bf16, cold"), 8)
+    bench.section("guard 2^24 warm", lambda b: rows(b, b.shape("guard, 2^24 bf16, warm"), 1,
                                                     warm=True))
-    bench.section("guard 2^29 cold", rows, "guard, 2^29 bf16, cold", 1 << 29, 1)
+    bench.section("guard 2^29 cold", rows, bench.shape("guard, 2^29 bf16, cold"), 1)
     if not bench.quick:
-        bench.section("guard 2^20 warm", lambda b: rows(b, "guard, 2^20 bf16, warm", 1 << 20, 1,
+        bench.section("guard 2^20 warm", lambda b: rows(b, b.shape("guard, 2^20 bf16, warm"), 1,
                                                         warm=True))
     bench.finish()
 

@@ -77,35 +77,37 @@ def contenders_of(bench, sets, triton_configs=None, stacked=True, foreach=True):
 
 
 def many_squares(bench):
-    slab, tensors = shapes.square_tensors(torch.bfloat16)
+    shape = bench.shape("64 x 4096^2 bf16")
+    slab, tensors = shapes.tensors_of(shape)
     seen = check_ours(bench, tensors)
     contenders = [bench.read_ceiling([slab]), *contenders_of(bench, [tensors])]
     if not bench.quick:
         contenders.append(Contender("torch.compile norms", "peer", peers.compiled_total(tensors),
                                     note="vector_norm fp32 of each, norm of norms; no check"))
-    bench.row("64 x 4096^2 bf16", clib.nbytes(slab), contenders, "read",
+    bench.row(shape, contenders, "read",
               ratio=("cuproof_ops grad_norm", "_foreach_norm"), correct=seen)
 
 
 def many_squares_fp32(bench):
-    slab, tensors = shapes.square_tensors(torch.float32)
+    shape = bench.shape("64 x 4096^2 fp32")
+    slab, tensors = shapes.tensors_of(shape)
     seen = check_ours(bench, tensors)
-    bench.row("64 x 4096^2 fp32", clib.nbytes(slab),
+    bench.row(shape,
               [bench.read_ceiling([slab]),
                *contenders_of(bench, [tensors], [(1 << 16, 4096, 8), (1 << 16, 8192, 16)])], "read",
               ratio=("cuproof_ops grad_norm", "_foreach_norm"), correct=seen)
 
 
 def mixed_small(bench):
-    sizes, dtypes = shapes.mixed_sizes()
-    each = sum(n * d.itemsize for n, d in zip(sizes, dtypes))
-    pairs = shapes.sets_past_l2(lambda: shapes.slab_of(sizes, dtypes), each, L2)
+    shape = bench.shape("2,000 mixed tensors of 1 to 200,000")
+    each = shape.bytes_read
+    pairs = shapes.sets_past_l2(lambda: shapes.tensors_of(shape), each, L2)
     slabs, sets = [p[0] for p in pairs], [p[1] for p in pairs]
     seen = check_ours(bench, sets[0])
     contenders = [bench.read_ceiling([s[:each // 16 * 16] for s in slabs]),
                   *contenders_of(bench, sets, [(1 << 14, 2048, 4), (1 << 14, 4096, 4),
                                                (1 << 15, 4096, 8), (1 << 15, 8192, 8)])]
-    row = bench.row("2,000 mixed tensors of 1 to 200,000", each, contenders, "read",
+    row = bench.row(shape, contenders, "read",
                     ratio=("cuproof_ops grad_norm", "get_total_norm"), correct=seen,
                     sets=len(sets))
     times = 10 if bench.quick else 40
@@ -137,9 +139,10 @@ def foreach_survives(bench, elements):
     return done.returncode == 0
 
 
-def one_large(bench, name, elements, gate=None):
+def one_large(bench, shape):
+    elements = shape.elements[0]
     foreach = elements < 1 << 31 or foreach_survives(bench, elements)
-    slab, tensors = shapes.slab_of([elements], [torch.bfloat16])
+    slab, tensors = shapes.tensors_of(shape)
     seen = check_ours(bench, tensors)
     contenders = [bench.read_ceiling([slab]),
                   *contenders_of(bench, [tensors], [(1 << 17, 8192, 8), (1 << 16, 8192, 8)],
@@ -147,16 +150,16 @@ def one_large(bench, name, elements, gate=None):
                   Contender("vector_norm fp32", "peer",
                             lambda: torch.linalg.vector_norm(tensors[0], dtype=torch.float32),
                             note="no check")]
-    bench.row(name, elements * 2, contenders, "read", ratio=gate, correct=seen)
+    bench.row(shape, contenders, "read", ratio=("cuproof_ops grad_norm", "_foreach_norm"),
+              correct=seen)
 
 
 def small_lists(bench):
     """Few bytes: the launch and the end are what is timed. One set, warm."""
-    for name, sizes in (("8 x 1024^2 bf16, warm", [1 << 20] * 8),
-                        ("300 x 2,048 bf16, warm", [2048] * 300)):
-        slab, tensors = shapes.slab_of(sizes, [torch.bfloat16] * len(sizes))
+    for shape in (bench.shape("8 x 1024^2 bf16, warm"), bench.shape("300 x 2,048 bf16, warm")):
+        slab, tensors = shapes.tensors_of(shape)
         seen = check_ours(bench, tensors)
-        bench.row(name, clib.nbytes(slab), [
+        bench.row(shape, [
             bench.read_ceiling([slab]),
             *contenders_of(bench, [tensors], [(1 << 14, 4096, 4), (1 << 15, 8192, 8)])],
             "read", correct=seen, warm=True)
@@ -164,15 +167,14 @@ def small_lists(bench):
 
 def main():
     bench = measure.Bench("norm")
-    gate = ("cuproof_ops grad_norm", "_foreach_norm")
     bench.section("64 x 4096^2 bf16", many_squares)
     bench.section("2,000 mixed tensors", mixed_small)
-    bench.section("1.536e9 elements", one_large, "one of 1.536e9 bf16", 1_536_000_000, gate)
+    bench.section("1.536e9 elements", one_large, bench.shape("one of 1.536e9 bf16"))
     if not bench.quick:
         bench.section("64 x 4096^2 fp32", many_squares_fp32)
         bench.section("few bytes", small_lists)
-    bench.section("2^31 + 12345 elements", one_large, "one of 2^31 + 12,345 bf16",
-                  (1 << 31) + 12345, gate)
+    bench.section("2^31 + 12345 elements", one_large,
+                  bench.shape("one of 2^31 + 12,345 bf16"))
     bench.finish()
 
 

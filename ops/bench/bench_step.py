@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The optimizer's side of a training step: unscale, clip, fused AdamW, update of the scale.
 
-1.3 billion fp32 parameters in the shapes of a GPT (24 layers of 2,048), one copy for torch's
+1.3 billion fp32 parameters of the sizes of a GPT (24 layers of 2,048), one copy for torch's
 GradScaler and one for ours. Backward is left out: gradients lie there already."""
 
 import statistics
@@ -13,31 +13,18 @@ import measure
 import shapes
 from measure import Contender
 
-LAYERS, WIDTH, VOCABULARY, CONTEXT = 24, 2048, 50304, 2048
 NEAR_ONE = 1 + 2 ** -23
 MAX_NORM = 1.0
 SYNCS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize")
 
 
-def gpt_shapes(layers):
-    yield (VOCABULARY, WIDTH)
-    yield (CONTEXT, WIDTH)
-    for _ in range(layers):
-        for shape in ((WIDTH,), (WIDTH,), (3 * WIDTH, WIDTH), (3 * WIDTH,), (WIDTH, WIDTH),
-                      (WIDTH,), (WIDTH,), (WIDTH,), (4 * WIDTH, WIDTH), (4 * WIDTH,),
-                      (WIDTH, 4 * WIDTH), (WIDTH,)):
-            yield shape
-    yield (WIDTH,)
-    yield (WIDTH,)
-
-
 class Side:
     """Parameters, optimizer and scaler of one contender; step() is what is timed."""
 
-    def __init__(self, make_scaler, clip, shapes_of, seed=5):
+    def __init__(self, make_scaler, clip, sizes, seed=5):
         torch.manual_seed(seed)
-        self.parameters = [torch.nn.Parameter(torch.randn(s, device="cuda") * 0.02)
-                           for s in shapes_of]
+        self.parameters = [torch.nn.Parameter(torch.randn(n, device="cuda") * 0.02)
+                           for n in sizes]
         for p in self.parameters:
             p.grad = torch.empty_like(p)
         self.optimizer = torch.optim.AdamW(self.parameters, lr=1e-3, weight_decay=0.1, fused=True)
@@ -68,19 +55,19 @@ class Side:
         self.scaler.update()
 
 
-def stock_side(shapes_of):
+def stock_side(sizes):
     def clip(side):
         side.scaler.unscale_(side.optimizer)
         torch.nn.utils.clip_grad_norm_(side.parameters, MAX_NORM, foreach=True)
-    return Side(lambda scale: torch.amp.GradScaler("cuda", init_scale=scale), clip, shapes_of)
+    return Side(lambda scale: torch.amp.GradScaler("cuda", init_scale=scale), clip, sizes)
 
 
-def our_side(shapes_of):
+def our_side(sizes):
     import cuproof_ops
 
     def clip(side):
         side.scaler.unscale_and_clip_(side.optimizer, MAX_NORM)
-    return Side(lambda scale: cuproof_ops.GradScaler(init_scale=scale), clip, shapes_of)
+    return Side(lambda scale: cuproof_ops.GradScaler(init_scale=scale), clip, sizes)
 
 
 def check(stock, ours):
@@ -144,11 +131,12 @@ def strict(step):
         torch.cuda.set_sync_debug_mode("default")
 
 
-def rows(bench):
-    sizes = list(gpt_shapes(2 if bench.quick else LAYERS))
+def rows(bench, whole, clip_alone):
+    """`whole` and `clip_alone`: the two rows, of the same parameters."""
+    sizes = whole.elements
     stock = stock_side(sizes)
     ours = our_side(sizes)
-    count = sum(p.numel() for p in stock.parameters)
+    count = sum(sizes)
     seen = check(stock, ours)
     sentinel, _ = shapes.slab_of([1 << 30], [torch.float32])
     read = bench.read_ceiling([sentinel])
@@ -165,16 +153,14 @@ def rows(bench):
     for name, entry in traits.items():
         print(f"    {name}: host {entry['host_us']:.0f} us, wall {entry['wall_us']:.0f} us, "
               f"{entry.get('profiler')}, sync debug: {entry['sync_debug_mode_error']}", flush=True)
-    title = f"AdamW step, {count / 1e9:.2f} B fp32 parameters"
     names = ("cuproof_ops.GradScaler", "torch.amp.GradScaler")
-    # Norm reads the gradients; the optimizer reads four and writes three of them all.
-    bench.row(title, 8 * 4 * count,
+    bench.row(whole,
               [read, Contender(names[0], "ours", ours.step, how="stream", least=5,
                                note="unscale_and_clip_, step, update"),
                Contender(names[1], "peer", stock.step, how="stream", least=5,
                          note="unscale_, clip_grad_norm_(foreach=True), step, update")],
               "optimizer", ratio=names, correct=seen, parameters=count, tensors=len(sizes))
-    bench.row(f"unscale and clip alone, {count / 1e9:.2f} B fp32 parameters", 4 * count,
+    bench.row(clip_alone,
               [read, Contender(names[0], "ours", ours.unscale_and_clip, how="stream", least=10,
                                note="unscale_and_clip_, update"),
                Contender(names[1], "peer", stock.unscale_and_clip, how="stream", least=10,
@@ -189,16 +175,17 @@ def rows(bench):
 def clip_rows(bench):
     """clip_grad_norm_ as a user calls it, over many small tensors: device time by graph, and eager."""
     import cuproof_ops
-    sizes, dtypes = shapes.mixed_sizes()
-    each = sum(n * d.itemsize for n, d in zip(sizes, dtypes))
-    pairs = shapes.sets_past_l2(lambda: shapes.slab_of(sizes, dtypes), each, 60 << 20)
+    under = bench.shape("clip_grad_norm_, 2,000 mixed tensors, not over the limit")
+    over = bench.shape("clip_grad_norm_, 2,000 mixed tensors, over the limit")
+    each = under.bytes_read
+    pairs = shapes.sets_past_l2(lambda: shapes.tensors_of(under), each, 60 << 20)
     sets = []
     for _, tensors in pairs:
         parameters = [torch.nn.Parameter(torch.empty_like(t)) for t in tensors]
         for p, t in zip(parameters, tensors):
             p.grad = t
         sets.append(parameters)
-    for word, max_norm in (("not over the limit", 1e30), ("over the limit", 1.0)):
+    for shape, max_norm in ((under, 1e30), (over, 1.0)):
         def ours(parameters):
             return lambda: cuproof_ops.clip_grad_norm_(parameters, max_norm)
 
@@ -206,7 +193,7 @@ def clip_rows(bench):
             return lambda: torch.nn.utils.clip_grad_norm_(parameters, max_norm, foreach=True)
         names = ("cuproof_ops.clip_grad_norm_", "torch.nn.utils.clip_grad_norm_")
         norms = [float(f(sets[0])()) for f in (ours, stock)]
-        row = bench.row(f"clip_grad_norm_, 2,000 mixed tensors, {word}", each,
+        row = bench.row(shape,
                         [bench.read_ceiling([s[:each // 16 * 16] for s, _ in pairs]),
                          Contender(names[0], "ours", [ours(s) for s in sets]),
                          Contender(names[1], "peer", [stock(s) for s in sets],
@@ -223,7 +210,12 @@ def clip_rows(bench):
 
 def main():
     bench = measure.Bench("step")
-    bench.section("AdamW step", rows)
+    if bench.quick:
+        bench.section("AdamW step", rows, bench.shape("AdamW step, 0.21 B fp32 parameters"),
+                      bench.shape("unscale and clip alone, 0.21 B fp32 parameters"))
+    else:
+        bench.section("AdamW step", rows, bench.shape("AdamW step, 1.32 B fp32 parameters"),
+                      bench.shape("unscale and clip alone, 1.32 B fp32 parameters"))
     bench.section("clip_grad_norm_", clip_rows)
     bench.finish()
 

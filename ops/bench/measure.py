@@ -18,6 +18,7 @@ import torch
 
 import clib
 import machine
+import specified
 
 TARGET_MS = 5.0
 MOST_CALLS = 4000
@@ -60,9 +61,16 @@ class Bench:
             {"rounds": self.rounds, "target_ms": TARGET_MS, "quick": self.quick,
              "most_drift": MOST_DRIFT})
         self.empty_ms = self._empty_graph_ms()
+        self.shapes = specified.shapes_of(name)
         self.started = time.time()
         print(f"== {name}: {torch.cuda.get_device_name()}, empty graph "
               f"{self.empty_ms * 1e3:.1f} us", flush=True)
+
+    def shape(self, name):
+        """The row of that name in ops/specs. Callers give it as a literal: results_test.py looks."""
+        if name not in self.shapes:
+            raise KeyError(f"{name!r} is in no [[bench]] of ops/specs")
+        return self.shapes[name]
 
     def section(self, what, function, *arguments):
         """A part of a bench whose failure is said and does not end the others."""
@@ -116,15 +124,15 @@ class Bench:
 
     # Rows.
 
-    def row(self, name, bytes_moved, contenders, floor, ratio=None, correct=None, **more):
-        """Measures and adds one row. `floor`: "read", "copy" or "read+copy", the ceilings that move
-        `bytes_moved`. `ratio`: the (ours, peer) names that a gate is about."""
-        row = self._measure(name, bytes_moved, contenders, floor)
+    def row(self, shape, contenders, floor, ratio=None, correct=None, **more):
+        """Measures and adds the row of a specified.Shape. `floor`: "read", "copy" or "read+copy", the
+        ceilings that move its bytes. `ratio`: the (ours, peer) names that a gate is about."""
+        row = self._measure(shape, contenders, floor)
         if row.get("dropped"):
-            print(f"  {name}: {row['dropped']}; once more", flush=True)
+            print(f"  {shape.name}: {row['dropped']}; once more", flush=True)
             for contender in contenders:
                 contender.rounds = []
-            row = self._measure(name, bytes_moved, contenders, floor)
+            row = self._measure(shape, contenders, floor)
         row["correct"] = correct
         row.update(more)
         if ratio:
@@ -135,8 +143,8 @@ class Bench:
         show(row)
         return row
 
-    def _measure(self, name, bytes_moved, contenders, floor):
-        ready, failed = [], {}
+    def _measure(self, shape, contenders, floor):
+        name, ready, failed = shape.name, [], {}
         for contender in contenders:
             try:
                 if contender.graph is None or contender.how == "stream":
@@ -153,7 +161,7 @@ class Bench:
             for contender in ready if i % 2 == 0 else reversed(ready):
                 contender.rounds.append(run(contender, self.empty_ms))
         end = self._under_load(ready)
-        row = {"name": name, "bytes": bytes_moved, "floor": floor, "start": start, "end": end,
+        row = {"name": name, "bytes": shape.bytes, "floor": floor, "start": start, "end": end,
                "contenders": {c.name: summary(c) for c in ready}, "failed": failed}
         ceiling_us(row)
         read = next((c for c in ready if c.role == "ceiling"), None)
@@ -162,7 +170,7 @@ class Bench:
             row["dropped"] = f"the {read.name} ceiling drifted by {row['drift']:.1%}"
         for contender in ready:
             entry = row["contenders"][contender.name]
-            entry["tb_per_s"] = bytes_moved / entry["median_us"] / 1e6
+            entry["tb_per_s"] = shape.bytes / entry["median_us"] / 1e6
             for key in ("read", "copy"):
                 if row.get(f"{key}_us"):
                     entry[f"of_{key}"] = row[f"{key}_us"] / entry["median_us"]

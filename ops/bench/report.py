@@ -217,13 +217,13 @@ def figures(results):
             line(f"unscale, check, clip of 64 x 4096² {word}, left to the optimizer as a factor",
                  row, "cuproof_ops grad_norm as factor", fastest)
             line(f"the same in place, {word}", row, "cuproof_ops grad_norm + grad_scale", fastest)
-    step = targets.row_of(results.get("step"), "AdamW step")
+    step = targets.row_of(results.get("step"), targets.STEP_ROW)
     if step:
         line(step["name"], step, *step["ratio_of"])
     guard = targets.row_of(results.get("guard"), targets.GUARD_ROW)
     if guard:
         line("Inf/NaN check of one bf16 tensor, 33.5 MB", guard, *guard["ratio_of"])
-    accumulate = targets.row_of(results.get("accumulate"), "accumulate")
+    accumulate = targets.row_of(results.get("accumulate"), targets.ACCUMULATE_ROW)
     if accumulate:
         line("fp32 sum += bf16 gradient, with norm, 64 x 4096²", accumulate,
              *accumulate["ratio_of"])

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""The committed results have their form and reach the targets, but for the shortfalls listed here; the
-documents say what the results say. Sources that moved since are said, and do not fail."""
+"""The benches measure what ops/specs says, no more and no less. The committed results have those rows,
+have their form and reach the targets, but for the shortfalls listed here; the documents say what the
+results say. Sources that moved since are said, and do not fail."""
 
+import ast
 import sys
 from datetime import date
+from pathlib import Path
 
 import machine
 import report
+import specified
 import targets
 
 # name of the target: (what was accepted, why). A shortfall that is gone, or worse, fails.
@@ -16,6 +20,9 @@ ACCEPTED = {}
 FAILURES_OF_PEERS = {
     "_foreach_norm of 2147495993 elements": "torch faults past 2^31 elements (pytorch#169930)",
 }
+
+# Measures errors of numbers, not times of shapes.
+WITHOUT_SHAPES = {"accuracy"}
 
 MOST_WORSE = 0.03
 LEAST_ROUNDS = 7
@@ -60,14 +67,69 @@ def form(bench, result):
     return wrong
 
 
+def asked_for(path):
+    """Names in bench.shape("...") of a bench program, and complaints. The program itself cannot be run:
+    it needs a GPU."""
+    names, wrong = set(), []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        literal = node.args and isinstance(node.args[0], ast.Constant)
+        if node.func.attr == "shape":
+            if literal:
+                names.add(node.args[0].value)
+            else:
+                wrong.append(f"{path.name}:{node.lineno}: the name of a shape is no literal")
+        if node.func.attr == "row" and literal:
+            wrong.append(f"{path.name}:{node.lineno}: a row without a shape of ops/specs")
+    return names, wrong
+
+
+def shapes_of_benches():
+    """Benches against [[bench]] of ops/specs, both ways, and what the targets are about."""
+    found = {path.stem.removeprefix("bench_"): path
+             for path in Path(__file__).resolve().parent.glob("bench_*.py")}
+    wrong = [f"ops/specs has rows for {program}, and there is no bench_{program}.py"
+             for program in sorted(specified.programs() - found.keys())]
+    for program, path in sorted(found.items()):
+        asked, complaints = asked_for(path)
+        specs = specified.shapes_of(program)
+        wrong += complaints
+        wrong += [f"{path.name} measures {name!r}, which no [[bench]] of ops/specs has"
+                  for name in sorted(asked - specs.keys())]
+        wrong += [f"[[bench]] {name!r} of ops/specs: {path.name} does not measure it"
+                  for name in sorted(specs.keys() - asked)]
+        wrong += [f"targets.py asks for {name!r}, which no [[bench]] of ops/specs has"
+                  for name in targets.ROWS.get(program, ())
+                  if not any(known.startswith(name) for known in specs)]
+    return wrong
+
+
+def rows_of_result(bench, result):
+    """The rows are those of ops/specs, with its numbers of bytes."""
+    specs = specified.shapes_of(bench)
+    rows = {row["name"]: row for row in result["rows"]}
+    wrong = [f"{bench}: {name}: no [[bench]] of ops/specs has this row"
+             for name in rows if name not in specs]
+    for name, shape in specs.items():
+        if name not in rows:
+            wrong += [] if shape.quick_only else [f"{bench}: {name} was not measured"]
+        elif rows[name]["bytes"] != shape.bytes:
+            wrong.append(f"{bench}: {name}: {rows[name]['bytes']} bytes, ops/specs has {shape.bytes}")
+    return wrong
+
+
 def main():
+    wrong = shapes_of_benches()
     results = report.load(report.RESULTS)
     if not results:
-        print("no results are committed")
-        return 77
-    wrong = [f"{bench} was not measured" for bench in targets.BENCHES if bench not in results]
+        print("\n".join(wrong) or "no results are committed")
+        return 1 if wrong else 77
+    wrong += [f"{bench} was not measured" for bench in targets.BENCHES if bench not in results]
     for bench, result in results.items():
         wrong += form(bench, result)
+        if bench not in WITHOUT_SHAPES:
+            wrong += rows_of_result(bench, result)
     for target in targets.all_targets(results):
         accepted = ACCEPTED.get(target.name, (None,))[0]
         if target.met is None:

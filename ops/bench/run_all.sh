@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the library, the binding and the ceilings for sm_90 and runs every bench; for a machine with
-# an H200, torch, cmake, ninja and nvcc. A bench that fails does not stop the others.
+# an H200, Python 3.11 (it reads the TOML of ops/specs), torch, cmake, ninja and nvcc. A bench that fails
+# does not stop the others.
 #
 #   ops/bench/run_all.sh OUT [--quick] [--tune] [BENCH...]
 #

@@ -6,6 +6,7 @@ import math
 import torch
 
 ALIGNMENT = 512  # as torch's allocator gives it
+DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 def fill(tensor, scale=1e-3):
@@ -33,17 +34,13 @@ def slab_of(sizes, dtypes, scale=1e-3):
     return slab, tensors
 
 
+def tensors_of(shape):
+    """slab_of what a specified.Shape says."""
+    return slab_of(shape.elements, [DTYPES[word] for word in shape.dtypes])
+
+
 def square_tensors(dtype, count=64, side=4096):
     return slab_of([side * side] * count, [dtype] * count)
-
-
-def mixed_sizes(count=2000, most=200_000, seed=7):
-    """Log-uniform from 1 to `most` elements, bf16, fp16 and fp32 by turns; the same every time."""
-    generator = torch.Generator().manual_seed(seed)
-    draws = torch.rand(count, generator=generator, dtype=torch.float64)
-    sizes = [max(1, min(most, round(math.exp(u * math.log(most))))) for u in draws.tolist()]
-    kinds = (torch.bfloat16, torch.float16, torch.float32)
-    return sizes, [kinds[i % 3] for i in range(count)]
 
 
 def sets_past_l2(make, bytes_of_one, l2_bytes):

@@ -4,6 +4,12 @@ NORM_ROWS = ("64 x 4096^2 bf16", "2,000 mixed tensors of 1 to 200,000", "one of 
              "one of 2^31 + 12,345 bf16")
 CLIP_ROWS = tuple(f"unscale + check + clip, 64 x 4096^2 {word}" for word in ("bf16", "fp32", "fp16"))
 GUARD_ROW = "guard, 2^24 bf16, cold"
+# Beginnings: the rest of a name says how many parameters there were.
+STEP_ROW = "AdamW step"
+ACCUMULATE_ROW = "accumulate"
+# What this file and report.py ask of each result; results_test.py compares it with ops/specs.
+ROWS = {"norm": NORM_ROWS, "clip": CLIP_ROWS, "guard": (GUARD_ROW,), "step": (STEP_ROW,),
+        "accumulate": (ACCUMULATE_ROW,)}
 BENCHES = ("norm", "clip", "step", "guard", "accumulate", "accuracy")
 
 
@@ -73,7 +79,7 @@ def all_targets(results):
         found.append(Target(f"{name}, as a factor: times as fast as torch's fastest",
                             min(ratios) if ratios else None, least=4))
     step = results.get("step")
-    row = row_of(step, "AdamW step")
+    row = row_of(step, STEP_ROW)
     found.append(Target("AdamW step: times as fast as with torch.amp.GradScaler", ratio_of(row),
                         least=1.25))
     ours = (step or {}).get("traits", {}).get("cuproof_ops.GradScaler")

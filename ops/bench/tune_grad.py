@@ -173,13 +173,14 @@ def workloads():
     import torch
     import clib
     import shapes
+    import specified
     l2 = 60 << 20
     bf16_slab, bf16 = shapes.square_tensors(torch.bfloat16)
     fp32_slab, fp32 = shapes.square_tensors(torch.float32, 32)
     _, sums = shapes.square_tensors(torch.float32)
-    sizes, dtypes = shapes.mixed_sizes()
-    mixed_bytes = sum(n * d.itemsize for n, d in zip(sizes, dtypes))
-    mixed = [s[1] for s in shapes.sets_past_l2(lambda: shapes.slab_of(sizes, dtypes), mixed_bytes,
+    mixed_shape = specified.shapes_of("norm")["2,000 mixed tensors of 1 to 200,000"]
+    mixed_bytes = mixed_shape.bytes_read
+    mixed = [s[1] for s in shapes.sets_past_l2(lambda: shapes.tensors_of(mixed_shape), mixed_bytes,
                                                l2)]
     single = [shapes.slab_of([1 << 24], [torch.bfloat16])[1] for _ in range(8)]
     few = shapes.slab_of([1 << 20] * 8, [torch.bfloat16] * 8)[1]

@@ -3,6 +3,8 @@
 
 import argparse
 import json
+import math
+import random
 import sys
 import tomllib
 from itertools import product
@@ -24,17 +26,50 @@ def operators():
     return sorted(path.stem for path in SPECS.glob("*.toml") if path.stem != "sizes")
 
 
+def uniform_draws(seed, count):
+    """The numbers of torch.rand(count, dtype=torch.float64) on a CPU, without torch: a Mersenne
+    Twister seeded as std::mt19937, 53 bits of two words, the high one first."""
+    state = [seed]
+    for i in range(1, 624):
+        state.append((1812433253 * (state[-1] ^ state[-1] >> 30) + i) & 0xFFFFFFFF)
+    twister = random.Random()
+    twister.setstate((3, (*state, 624), None))
+    for _ in range(count):
+        bits = twister.getrandbits(32) << 32 | twister.getrandbits(32)
+        yield (bits & (1 << 53) - 1) * 2.0 ** -53
+
+
+def log_uniform(count, most, seed):
+    return [max(1, min(most, round(math.exp(u * math.log(most))))) for u in uniform_draws(seed, count)]
+
+
+def pattern_of(rule):
+    """(sizes, how many tensors take them in turn)."""
+    if "log_uniform" in rule:
+        pattern = log_uniform(rule["count"], **rule["log_uniform"])
+    elif "before" in rule:
+        pattern = rule["pattern"]
+        turns = [pattern[i % len(pattern)] for i in range(rule["count"])]
+        pattern = rule["before"] + turns + rule["after"]
+    else:
+        pattern = rule.get("elements", rule.get("pattern"))
+        return pattern, rule.get("count", len(pattern))
+    return pattern, len(pattern)
+
+
 def named_sizes():
     lists = {}
     for name, rule in load("sizes")["sizes"].items():
-        pattern = rule.get("elements", rule.get("pattern"))
-        count = rule.get("count", len(pattern))
+        pattern, count = pattern_of(rule)
         lists[name] = [pattern[i % len(pattern)] for i in range(count)]
     return lists
 
 
 def dtypes_of(dtype, count):
-    return [("fp32", "fp16", "bf16")[i % 3] if dtype == "mixed" else dtype for i in range(count)]
+    turns = ["fp32", "fp16", "bf16"] if dtype == "mixed" else dtype
+    if isinstance(turns, str):
+        turns = [turns]
+    return [turns[i % len(turns)] for i in range(count)]
 
 
 def combinations(spec, table):
@@ -53,6 +88,9 @@ def check(spec, sizes):
         for size, dtype, values in combinations(spec, table):
             if size not in sizes or dtype not in axes["dtypes"] or values not in axes["inputs"]:
                 sys.exit(f"{spec['operator']}: [[{table}]] names an unknown {size}, {dtype} or {values}")
+    for row in spec.get("bench", []):
+        if "sizes" in row and row["sizes"] not in sizes:
+            sys.exit(f"{spec['operator']}: [[bench]] names an unknown {row['sizes']}")
     ids = [error["id"] for error in spec.get("error", [])]
     if len(ids) != len(set(ids)):
         sys.exit(f"{spec['operator']}: two errors of one id")
@@ -73,14 +111,13 @@ def cases(spec, sizes):
     used = {size for size, _, _ in combinations(spec, "cases")}
     rules = load("sizes")["sizes"]
     for size in sorted(used):
-        rule = rules[size]
-        pattern = rule.get("elements", rule.get("pattern"))
+        pattern, _ = pattern_of(rules[size])
         # An array of no elements is no C++.
         lines.append(f"inline constexpr long long k_{size}[] = {{{numbers(pattern or [0])}}};")
     if used:
         lines.append("inline constexpr Case kCases[] = {")
         for size, dtype, values in combinations(spec, "cases"):
-            pattern = rules[size].get("elements", rules[size].get("pattern"))
+            pattern, _ = pattern_of(rules[size])
             lines.append(f'    {{"{dtype}_{size}_{values}", "{dtype}", "{values}", '
                          f"k_{size}, {len(pattern)}, {len(sizes[size])}}},")
         lines.append("};")
@@ -100,15 +137,18 @@ def bench(spec, sizes):
     shapes = []
     for row in spec.get("bench", []):
         if "sizes" in row:
-            tensors = [{"count": 1, "elements": n, "dtype": row["dtype"]} for n in sizes[row["sizes"]]]
+            elements = sizes[row["sizes"]]
+            tensors = [{"count": 1, "elements": n, "dtype": dtype}
+                       for n, dtype in zip(elements, dtypes_of(row["dtype"], len(elements)))]
         else:
             tensors = row["tensors"]
-        shape = {"name": row["name"], "tensors": tensors,
+        shape = {"name": row["name"], "program": row["program"],
+                 "quick_only": row.get("quick_only", False), "tensors": tensors,
                  "count": sum(t["count"] for t in tensors),
                  "elements": sum(t["count"] * t["elements"] for t in tensors)}
+        formulas = row.get("bytes_per_element") or spec["bytes_per_element"]
         for way in ("read", "write"):
-            formula = spec["bytes_per_element"][way]
-            shape[f"bytes_{way}"] = sum(t["count"] * t["elements"] * traffic(formula, t["dtype"])
+            shape[f"bytes_{way}"] = sum(t["count"] * t["elements"] * traffic(formulas[way], t["dtype"])
                                         for t in tensors)
         shapes.append(shape)
     return {"operator": spec["operator"], "shapes": shapes}

@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "grad/vector.cuh"
+
 #define CUPROOF_OPS_BENCH_API extern "C" __attribute__((visibility("default")))
 
 namespace {
+
+using cuproof::ops::LoadStreaming;
 
 /// A CTA takes tiles of threads * loads vectors of 16 bytes, all of a tile in flight at once.
 struct Shape {
@@ -28,14 +32,6 @@ constexpr Shape kShapes[] = {
 };
 constexpr int kShapeCount = sizeof(kShapes) / sizeof(kShapes[0]);
 constexpr int kLoads = 4;
-
-__device__ inline uint4 Load(const uint4* address) {
-  uint4 value;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(address));
-  return value;
-}
 
 /// Calls body(first, in_range) for tiles of this CTA: all of a grid in turn, or its own run of
 /// them.
@@ -61,7 +57,7 @@ __global__ void __launch_bounds__(1024, 2)
 #pragma unroll
     for (int l = 0; l < kLoads; ++l) {
       const size_t at = first + threadIdx.x + static_cast<size_t>(l) * blockDim.x;
-      value[l] = whole || at < vectors ? Load(source + at) : uint4{};
+      value[l] = whole || at < vectors ? LoadStreaming(source + at) : uint4{};
     }
 #pragma unroll
     for (int l = 0; l < kLoads; ++l) bits ^= value[l].x ^ value[l].y ^ value[l].z ^ value[l].w;
@@ -77,7 +73,7 @@ __global__ void __launch_bounds__(1024, 2)
 #pragma unroll
     for (int l = 0; l < kLoads; ++l) {
       const size_t at = first + threadIdx.x + static_cast<size_t>(l) * blockDim.x;
-      if (whole || at < vectors) value[l] = Load(source + at);
+      if (whole || at < vectors) value[l] = LoadStreaming(source + at);
     }
 #pragma unroll
     for (int l = 0; l < kLoads; ++l) {

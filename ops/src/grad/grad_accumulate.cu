@@ -1,7 +1,8 @@
 // accumulator (fp32) += gradient, and the norm of the accumulators.
 #include "cuproof/ops/grad_accumulate.h"
+#include "grad/chunk_loop.cuh"
+#include "grad/chunk_sum.cuh"
 #include "grad/grad_accumulate.h"
-#include "grad/grad_norm_kernel.cuh"
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
 
@@ -121,29 +122,13 @@ __device__ inline void AccumulateChunk(const void* tensor, float* accumulators, 
 __global__ void __launch_bounds__(kAccumulatePolicy.threads, kAccumulatePolicy.min_ctas)
     GradAccumulateKernel(const __grid_constant__ PagePair<kPagePairs> page, int32_t overwrite,
                          PageSums sums) {
-  __shared__ double shared[2][kLanes / 32];
-  uint32_t chunk = blockIdx.x;
-  int turn = 0;
-  do {
-    const int32_t t = page.tensor_of_chunk(chunk);
-    const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
+  ForEachChunk(page, sums, [&](int32_t t, Span span, uint32_t chunk, auto& shared) {
     const void* tensor = page.entry[t].address();
     float* second = page.second[t];
-    switch (page.entry[t].dtype()) {
-      case CUPROOF_OPS_F32:
-        AccumulateChunk<float>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
-        break;
-      case CUPROOF_OPS_F16:
-        AccumulateChunk<__half>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
-        break;
-      case CUPROOF_OPS_BF16:
-        AccumulateChunk<__nv_bfloat16>(tensor, second, span, chunk, overwrite, sums, shared[turn]);
-        break;
-    }
-    PublishEntries(page, t, chunk, sums.entry);
-    chunk += gridDim.x;
-    turn ^= 1;
-  } while (chunk < page.chunks());
+    WithType(page.entry[t].dtype(), [&]<class T>() {
+      AccumulateChunk<T>(tensor, second, span, chunk, overwrite, sums, shared);
+    });
+  });
 }
 
 cuproof_ops_status CheckAccumulators(const cuproof_ops_grad_accumulate_params& params) {

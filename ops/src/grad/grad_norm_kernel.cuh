@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "grad/chunk_check.cuh"
+#include "grad/chunk_loop.cuh"
 #include "grad/chunk_sum.cuh"
 #include "grad/page.h"
 
@@ -42,24 +43,6 @@ __device__ inline Lane ReadChunk(const T* data, int32_t size) {
   return lane;
 }
 
-/// Leaves the table where the last kernel can read it fast: each tensor's entry by the CTA that has
-/// its first chunk, and those of the empty tensors before it; what is behind the last chunk by its
-/// CTA.
-template <class AnyPage>
-__device__ inline void PublishEntries(const AnyPage& page, int32_t tensor, uint32_t chunk,
-                                      PageEntry* out) {
-  if (threadIdx.x != 0) return;
-  if (chunk == page.first_chunk(tensor)) {
-    out[tensor] = page.summed(tensor);
-    for (int32_t t = tensor - 1; t >= 0 && page.first_chunk(t) == chunk; --t) {
-      out[t] = page.summed(t);
-    }
-  }
-  if (chunk + 1 == page.chunks()) {
-    for (int32_t t = tensor + 1; t <= page.count; ++t) out[t] = page.summed(t);
-  }
-}
-
 template <class T, bool kSums>
 __device__ inline void ReadTyped(const void* tensor, Span span, uint32_t chunk,
                                  const PageSums& sums, double (&shared)[kLanes / 32]) {
@@ -73,29 +56,11 @@ __device__ inline void ReadTyped(const void* tensor, Span span, uint32_t chunk,
 template <int kCapacity, bool kSums>
 __global__ void __launch_bounds__(kNormPolicy.threads, kNormPolicy.min_ctas)
     GradNormKernel(const __grid_constant__ Page<kCapacity> page, PageSums sums) {
-  __shared__ double shared[2][kLanes / 32];
-  uint32_t chunk = blockIdx.x;
-  int turn = 0;
-  // There are no more CTAs than chunks; asking first would be a wait on the parameters.
-  do {
-    const int32_t t = page.tensor_of_chunk(chunk);
-    const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
+  ForEachChunk(page, sums, [&](int32_t t, Span span, uint32_t chunk, auto& shared) {
     const void* tensor = page.entry[t].address();
-    switch (page.entry[t].dtype()) {
-      case CUPROOF_OPS_F32:
-        ReadTyped<float, kSums>(tensor, span, chunk, sums, shared[turn]);
-        break;
-      case CUPROOF_OPS_F16:
-        ReadTyped<__half, kSums>(tensor, span, chunk, sums, shared[turn]);
-        break;
-      case CUPROOF_OPS_BF16:
-        ReadTyped<__nv_bfloat16, kSums>(tensor, span, chunk, sums, shared[turn]);
-        break;
-    }
-    PublishEntries(page, t, chunk, sums.entry);
-    chunk += gridDim.x;
-    turn ^= 1;
-  } while (chunk < page.chunks());
+    WithType(page.entry[t].dtype(),
+             [&]<class T>() { ReadTyped<T, kSums>(tensor, span, chunk, sums, shared); });
+  });
 }
 
 }  // namespace cuproof::ops

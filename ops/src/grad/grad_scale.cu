@@ -1,5 +1,6 @@
 // In place: x = round(fp32(x) * factor).
 #include "cuproof/ops/grad_scale.h"
+#include "grad/chunk_loop.cuh"
 #include "grad/launch.h"
 #include "grad/tensor_list.h"
 #include "grad/vector.cuh"
@@ -77,17 +78,7 @@ __global__ void __launch_bounds__(kScalePolicy.threads, kScalePolicy.min_ctas)
     const int32_t t = page.tensor_of_chunk(chunk);
     const Span span = ChunkSpan(page.elements(t), chunk - page.first_chunk(t));
     void* tensor = page.entry[t].address();
-    switch (page.entry[t].dtype()) {
-      case CUPROOF_OPS_F32:
-        bad |= ScaleChunk<float>(tensor, span, factor);
-        break;
-      case CUPROOF_OPS_F16:
-        bad |= ScaleChunk<__half>(tensor, span, factor);
-        break;
-      case CUPROOF_OPS_BF16:
-        bad |= ScaleChunk<__nv_bfloat16>(tensor, span, factor);
-        break;
-    }
+    WithType(page.entry[t].dtype(), [&]<class T>() { bad |= ScaleChunk<T>(tensor, span, factor); });
   }
   if (found_inf != nullptr && bad) *found_inf = 1;
 }
