@@ -20,8 +20,10 @@ SUITES = ("Spec/GradNormCases", "Spec/GradScaleCases", "Spec/GradAccumulateCases
 TORCH_SUITES = ("test_clip_grad_norm", "test_compile", "test_errors", "test_fake",
                 "test_grad_accumulator", "test_grad_norm", "test_grad_scale", "test_grad_scaler",
                 "test_graph", "test_load", "test_no_sync", "test_nonfinite_guard", "test_opcheck",
-                "test_streams")
+                "test_spec_samples", "test_streams")
+TESTS = 1400  # of the suite at least, so that a run which was cut short is not taken for a whole one
 BUGS = 10
+PARTS = {"tests": {}, "torch": {}, "capture_after_prepare": "", "sanitizers": {}, "seeded_bugs": []}
 
 
 def sources_hash():
@@ -42,17 +44,15 @@ def run(*command):
 
 
 def suites(work):
-    """Passed, failed and skipped tests of each suite, over the shards."""
+    """Passed, failed and skipped tests of each suite, from the lines of the logs: a process that was
+    stopped counts with what it had done."""
     counts = {}
-    for path in sorted(work.glob("tests.*.json")):
-        for suite in json.loads(path.read_text())["testsuites"]:
-            row = counts.setdefault(suite["name"], {"passed": 0, "failed": 0, "skipped": 0})
-            for test in suite["testsuite"]:
-                if test["status"] != "RUN":
-                    continue
-                how = ("failed" if "failures" in test else
-                       "skipped" if test["result"] == "SKIPPED" else "passed")
-                row[how] += 1
+    names = {"      OK": "passed", " FAILED ": "failed", " SKIPPED": "skipped"}
+    for path in sorted(work.glob("tests.*.log")):
+        for how, suite in re.findall(r"^\[ ( {5} OK| FAILED | SKIPPED) \] ([\w/]+)\.\S+ \(\d+ ms\)",
+                                     path.read_text(errors="replace"), re.MULTILINE):
+            row = counts.setdefault(suite, {"passed": 0, "failed": 0, "skipped": 0})
+            row[names[how]] += 1
     return counts
 
 
@@ -92,6 +92,9 @@ def faults(record):
             wrong.append(f"suite {suite} did not run")
         elif row["failed"]:
             wrong.append(f"suite {suite}: {row['failed']} tests failed")
+    total = sum(row["passed"] for row in record["tests"].values())
+    if total < TESTS:
+        wrong.append(f"{total} tests passed, expected {TESTS} or more")
     for suite in TORCH_SUITES:
         row = record["torch"].get("tests", {}).get(suite)
         if not row or row["passed"] == 0:
@@ -101,8 +104,8 @@ def faults(record):
     if not record["capture_after_prepare"].startswith("OK"):
         wrong.append(f"capture after prepare: {record['capture_after_prepare']}")
     for tool in SANITIZERS:
-        row = record["sanitizers"][tool]
-        if row["errors"] != 0 or row["exit_code"] != 0 or row["tests"] == 0:
+        row = record["sanitizers"].get(tool)
+        if not row or row["errors"] != 0 or row["exit_code"] != 0 or row["tests"] == 0:
             wrong.append(f"{tool}: {row}")
     seeded = {row["bug"]: row for row in record["seeded_bugs"]}
     if sorted(seeded) != list(range(BUGS + 1)):
@@ -117,6 +120,7 @@ def faults(record):
 
 def main():
     work, out, seconds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    earlier = json.loads(Path(sys.argv[4]).read_text()) if len(sys.argv) > 4 else {}
     gpu, driver = run("nvidia-smi", "--query-gpu=name,driver_version",
                       "--format=csv,noheader").splitlines()[0].split(", ")
     seeded = work / "seeded_bugs.json"
@@ -127,12 +131,22 @@ def main():
         "nvcc": re.search(r"V([\d.]+)", run("nvcc", "--version")).group(1),
         "seconds": seconds,
         "sources_sha256": sources_hash(),
-        "tests": suites(work),
-        "torch": torch_suites(work),
-        "capture_after_prepare": (work / "capture.txt").read_text().strip(),
-        "sanitizers": {tool: sanitizer(work, tool) for tool in SANITIZERS},
-        "seeded_bugs": json.loads(seeded.read_text()) if seeded.exists() else [],
     }
+    ran = {"tests": suites(work), "torch": torch_suites(work)}
+    if (work / "capture.txt").exists():
+        ran["capture_after_prepare"] = (work / "capture.txt").read_text().strip()
+    if (work / "memcheck.status").exists():
+        ran["sanitizers"] = {tool: sanitizer(work, tool) for tool in SANITIZERS}
+    if seeded.exists():
+        ran["seeded_bugs"] = json.loads(seeded.read_text())
+    for part, empty in PARTS.items():
+        if ran.get(part):
+            record[part] = ran[part]
+            continue
+        record[part] = earlier.get(part, empty)
+        if part in earlier:
+            record.setdefault("of_an_earlier_run", {})[part] = {
+                "date": earlier["date"], "sources_sha256": earlier["sources_sha256"]}
     label = re.sub(r"^nvidia-", "", gpu.lower().replace(" ", "-"))
     path = out / f"ops_{label}.json"
     path.write_text(json.dumps(record, indent=1) + "\n")

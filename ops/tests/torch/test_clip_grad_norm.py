@@ -102,8 +102,9 @@ def test_parameters_that_require_grad_while_grad_is_enabled(device):
     assert abs(samples.norm64(grads).item() - 0.5) < 1e-5
 
 
-def left_to_torch():
-    one = torch.randn(6)
+def left_to_torch(device="cpu"):
+    """Made on the device: a copy to it has no gaps any more."""
+    one = torch.randn(6, device=device)
     return {
         "cpu": ([one], {}),
         "norm 1": ([one], {"norm_type": 1.0}),
@@ -111,8 +112,8 @@ def left_to_torch():
         "float64": ([one.double(), one], {}),
         "foreach": ([one, one.half()], {"foreach": True}),
         "no foreach": ([one, one.bfloat16()], {"foreach": False}),
-        "gaps": ([torch.randn(12)[::2]], {}),
-        "complex": ([torch.randn(6, dtype=torch.complex64)], {}),
+        "gaps": ([torch.randn(12, device=device)[::2]], {}),
+        "complex": ([torch.randn(6, dtype=torch.complex64, device=device)], {}),
     }
 
 
@@ -132,8 +133,7 @@ def test_cpu_gradients_are_torchs_to_the_bit(kind):
 
 @pytest.mark.parametrize("kind", ["norm 1", "norm inf", "float64", "gaps", "complex"])
 def test_what_the_kernels_do_not_take_is_torchs_to_the_bit(device, kind):
-    tensors, named = left_to_torch()[kind]
-    same_as_torch([tensor.to(device) for tensor in tensors], named)
+    same_as_torch(*left_to_torch(device)[kind])
 
 
 def test_a_refusal_is_not_how_it_finds_out(device, monkeypatch):
@@ -145,9 +145,8 @@ def test_a_refusal_is_not_how_it_finds_out(device, monkeypatch):
     for name in ("grad_clip_norm_", "grad_clip_factor"):
         monkeypatch.setattr(torch.ops.cuproof, name, fails)
     for kind in ("float64", "gaps", "complex"):
-        tensors, named = left_to_torch()[kind]
-        parameters = samples.parameters([tensor.to(device) for tensor in tensors])
-        cuproof_ops.clip_grad_norm_(parameters, 0.5, **named)
+        tensors, named = left_to_torch(device)[kind]
+        cuproof_ops.clip_grad_norm_(samples.parameters(tensors), 0.5, **named)
 
 
 def test_sparse_gradients_are_torchs(device):
