@@ -572,13 +572,34 @@ Open BeginCall(const Wrapped& hook, const Call& call, uint64_t clock, uint32_t s
   return open;
 }
 
+// What is learnt after a call, or of its failure.
+void Learn(Call& call, uint32_t stream) {
+  const KeepErrno keep;
+  const Wrapped& hook = *call.hook;
+  if (call.result == kSuccess) {
+    if (hook.node >= 0 && call.capture != 0) {
+      AddCaptured(call.capture, static_cast<NodeType>(hook.node), nullptr);
+    }
+    if (hook.after != nullptr) hook.after(call);
+    return;
+  }
+  if (hook.after != nullptr && (call.image != nullptr || (hook.wishes & kAfterFailure) != 0)) {
+    hook.after(call);
+  }
+  if ((hook.wishes & kReportsErrors) == 0 || call.result == kErrorNotReady) return;
+  const bool graph = hook.op == Op::kGraphInstantiate;
+  RecordError({hook.name, call.result, nullptr, nullptr, graph ? call.Argument(1) : nullptr, stream,
+               hook.stream >= 0, call.capture, call.image_id});
+}
+
 int Around(uint32_t number, const uint64_t* arguments) {
   const Wrapped& hook = kWrapped[number];
   void* function = real[kLaunchHooks + number];
-  if (idle || !Attached()) return Forward(hook, function, arguments);
+  if (!Attached()) return Forward(hook, function, arguments);
   ImageView image;
   Call call = {&hook, arguments, 0, 0, 0, nullptr, 0};
   if ((hook.wishes & (kTakesImage | kTakesPath)) != 0) {
+    const KeepErrno keep;
     image = (hook.wishes & kTakesImage) != 0 ? LookAtImage(call.Argument(1))
                                              : LookAtPath(call.Argument<const char*>(1));
     call.image = &image;
@@ -605,21 +626,7 @@ int Around(uint32_t number, const uint64_t* arguments) {
     if ((wants_time || timed) && Ours(open)) SetDuration(open, Clock() - clock);
   }
   if (wants_time) call.ns = SlowClock() - started;
-  if (call.result == kSuccess) {
-    if (hook.node >= 0 && call.capture != 0) {
-      AddCaptured(call.capture, static_cast<NodeType>(hook.node), nullptr);
-    }
-    if (hook.after != nullptr) hook.after(call);
-    return kSuccess;
-  }
-  if (hook.after != nullptr && (call.image != nullptr || (hook.wishes & kAfterFailure) != 0)) {
-    hook.after(call);
-  }
-  if ((hook.wishes & kReportsErrors) != 0 && call.result != kErrorNotReady) {
-    const bool graph = hook.op == Op::kGraphInstantiate;
-    RecordError({hook.name, call.result, nullptr, nullptr, graph ? call.Argument(1) : nullptr,
-                 stream, hook.stream >= 0, call.capture, call.image_id});
-  }
+  Learn(call, stream);
   return call.result;
 }
 

@@ -9,6 +9,9 @@ namespace cuproof::inject {
 using Handle = void*;  // CUfunction, CUkernel, CUmodule, CUlibrary, CUstream, CUgraph, …
 
 inline constexpr int kSuccess = 0;
+// CUDA_ERROR_DEINITIALIZED: what destructors of static objects are told when the driver has gone
+// first. Every program with cudart ends with some.
+inline constexpr int kErrorDeinitialized = 4;
 inline constexpr int kErrorNotFound = 500;
 inline constexpr int kErrorNotReady = 600;  // an answer of queries, no fault
 

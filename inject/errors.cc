@@ -5,7 +5,27 @@
 
 namespace cuproof::inject {
 
+namespace {
+
+uint32_t ImageOfFunction(uint32_t function) {
+  return function == 0 || function >= kMaxFunctions
+             ? 0
+             : state->function[function].image.load(std::memory_order_relaxed);
+}
+
+// What the explanation will want to look into.
+void KeepImages(const Failure& failure, uint32_t function) {
+  if (function != 0) KeepImage(ImageOfFunction(function));
+  uint32_t functions[16];
+  const uint32_t count = FunctionsOf(failure.exec, failure.graph, functions, 16);
+  for (uint32_t i = 0; i < count; ++i) KeepImage(ImageOfFunction(functions[i]));
+}
+
+}  // namespace
+
 void RecordError(const Failure& failure) {
+  if (failure.result == kErrorDeinitialized) return;
+  const KeepErrno keep;
   thread.ring->errors.fetch_add(1, std::memory_order_relaxed);
   const uint32_t function = failure.kernel == nullptr ? 0 : failure.kernel->function;
   const uint64_t what = reinterpret_cast<uintptr_t>(failure.api) ^
@@ -13,11 +33,8 @@ void RecordError(const Failure& failure) {
                         static_cast<uint64_t>(function) << 24;
   const uint32_t count = Repeat(what);
   if (!WorthALine(count)) return;
-  uint32_t image = failure.image;
-  if (image == 0 && function != 0) {
-    image = state->function[function].image.load(std::memory_order_relaxed);
-  }
-  if (function != 0) KeepImage(image);
+  const uint32_t image = failure.image != 0 ? failure.image : ImageOfFunction(function);
+  KeepImages(failure, function);
   Event event("error");
   event.Text("api", failure.api).Signed("result", failure.result);
   if (failure.kernel != nullptr) {

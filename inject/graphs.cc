@@ -222,6 +222,20 @@ uint32_t ExecId(const void* exec) {
 const GraphShadow* ShadowOfGraph(const void* graph) { return Find(Kind::kGraph, graph); }
 const GraphShadow* ShadowOfExec(const void* exec) { return Find(Kind::kExec, exec); }
 
+uint32_t FunctionsOf(const void* exec, const void* graph, uint32_t* functions, uint32_t room) {
+  Lock lock;
+  const GraphShadow* shadow = exec != nullptr ? Find(Kind::kExec, exec) : nullptr;
+  if (shadow == nullptr && graph != nullptr) shadow = Find(Kind::kGraph, graph);
+  uint32_t count = 0;
+  for (uint32_t i = 0; shadow != nullptr && i < shadow->kernel_count && count < room; ++i) {
+    bool known = false;
+    for (uint32_t j = 0; j < count; ++j)
+      known = known || functions[j] == shadow->kernels[i].function;
+    if (!known) functions[count++] = shadow->kernels[i].function;
+  }
+  return count;
+}
+
 void DescribeGraph(Event& event, const GraphShadow* shadow, bool with_kernels) {
   static const char* const kOrigins[4] = {"unknown", "capture", "calls", "mixed"};
   event.Text("origin", shadow == nullptr ? "unknown" : kOrigins[shadow->origin & 3]);

@@ -62,6 +62,8 @@ class Event;
 /// Adds `origin`, `nodes` and `complete` of the graph to an event, and its kernels at an error. The
 /// event holds the lock.
 void DescribeGraph(Event& event, const GraphShadow* shadow, bool with_kernels);
+/// At most `room` different functions of a graph's kernels; how many there are.
+uint32_t FunctionsOf(const void* exec, const void* graph, uint32_t* functions, uint32_t room);
 const GraphShadow* ShadowOfGraph(const void* graph);
 const GraphShadow* ShadowOfExec(const void* exec);
 

@@ -171,7 +171,13 @@ bool Dump(const ImageShadow& image) {
     WriteLost("image", EFBIG);
     return false;
   }
-  const int file = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int file = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0 && errno == ENOENT) {
+    char folder[560];
+    snprintf(folder, sizeof folder, "%s/images", shim->folder);
+    mkdir(folder, 0700);
+    file = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  }
   if (file < 0) {
     WriteLost("image", errno);
     return false;

@@ -83,6 +83,14 @@ int ProcAddressV2(const char* symbol, void** function, int version, uint64_t fla
   return result;
 }
 
+// dlsym without a trace: an error that it leaves behind would be taken for one of the program's
+// calls.
+void* FindSymbol(void* library, const char* name) {
+  void* address = dlsym(library, name);
+  if (address == nullptr) dlerror();
+  return address;
+}
+
 struct Named {
   const char* name;
   void* wrapper;
@@ -124,19 +132,21 @@ bool MakeState() {
 }
 
 void FillSlots() {
+  // Idle, every name leads straight to the driver.
+  const bool idle = (shim->options & trace::kOptionIdle) != 0;
   for (uint32_t i = 0; i < shim->count; ++i) {
     if (driver == nullptr) {
       shim->slots[i] = reinterpret_cast<void*>(NoDriver);
       continue;
     }
-    void* address = dlsym(driver, shim->names[i]);
+    void* address = FindSymbol(driver, shim->names[i]);
     if (address == nullptr) {
       ++absent;
       shim->slots[i] = reinterpret_cast<void*>(Absent);
       continue;
     }
     const Named hook = HookNamed(shim->names[i]);
-    if (hook.wrapper != nullptr && state != nullptr) {
+    if (hook.wrapper != nullptr && state != nullptr && !idle) {
       real[hook.number] = address;
       NoteAddress(address, hook.wrapper);
       address = hook.wrapper;
@@ -146,15 +156,18 @@ void FillSlots() {
 }
 
 void Setup() {
+  const KeepErrno keep;
   working.store(syscall(SYS_gettid), std::memory_order_relaxed);
-  idle = (shim->options & trace::kOptionIdle) != 0;
   timed = (shim->options & trace::kOptionTimed) != 0;
   clock_is_tsc = TscIsConstant();
   record_mask = shim->records - 1;
   if (MakeState()) PrepareThreads();
   // By its path: the name alone is the shim's.
   driver = dlopen(shim->driver, RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) open_failed = errno == 0 ? ENOENT : errno;
+  if (driver == nullptr) {
+    open_failed = errno == 0 ? ENOENT : errno;
+    dlerror();
+  }
   FillSlots();
   working.store(0, std::memory_order_relaxed);
 }
@@ -162,7 +175,7 @@ void Setup() {
 }  // namespace
 
 void RegisterLogs(void* callback) {
-  void* address = driver == nullptr ? nullptr : dlsym(driver, "cuLogsRegisterCallback");
+  void* address = driver == nullptr ? nullptr : FindSymbol(driver, "cuLogsRegisterCallback");
   if (address == nullptr) return;
   void* handle = nullptr;
   reinterpret_cast<int (*)(void*, void*, void**)>(address)(callback, nullptr, &handle);
@@ -184,7 +197,7 @@ extern "C" __attribute__((visibility("default"))) void* cuproof_resolve(
   if (working.load(std::memory_order_relaxed) == syscall(SYS_gettid)) {
     // A constructor of the driver calls the driver by name, which leads to the shim: serve it bare.
     void* opening = dlopen(table->driver, RTLD_NOW | RTLD_NOLOAD);
-    void* address = opening == nullptr ? nullptr : dlsym(opening, table->names[index]);
+    void* address = opening == nullptr ? nullptr : FindSymbol(opening, table->names[index]);
     return address != nullptr ? address : reinterpret_cast<void*>(Absent);
   }
   if (shim == nullptr) __atomic_store_n(&shim, table, __ATOMIC_RELEASE);

@@ -17,9 +17,8 @@ namespace cuproof::inject {
 
 State* state = nullptr;
 const trace::ShimTable* shim = nullptr;
-__thread Thread thread;
+__thread Thread thread = {nullptr, nullptr, kNoEpoch, 0, 0, 0, 0, false};
 uint64_t record_mask = 0;
-bool idle = false;
 bool timed = false;
 bool clock_is_tsc = false;
 
@@ -177,6 +176,7 @@ void EndThread(void* epoch) {
   if (thread.epoch != taken || state->epoch.load(std::memory_order_relaxed) != taken) return;
   if (!thread.shared_ring) thread.ring->in_use.store(0, std::memory_order_release);
   thread.epoch = 0;
+  thread.own_epoch = kNoEpoch;
   thread.ring = nullptr;
 }
 
@@ -223,6 +223,7 @@ void PrepareThreads() { has_thread_end = pthread_key_create(&thread_end, EndThre
 
 bool Attach() {
   if (state->failed.load(std::memory_order_relaxed) != 0) return false;
+  const KeepErrno keep;
   static std::atomic<uint32_t> next_epoch{1};
   const bool forked = thread.epoch != 0 && state->epoch.load(std::memory_order_relaxed) == 0;
   bool fresh = false;
@@ -256,6 +257,7 @@ bool Attach() {
     thread.context = 0;
     thread.previous_context = 0;
     thread.epoch = state->epoch.load(std::memory_order_relaxed);
+    thread.own_epoch = shared ? kNoEpoch : thread.epoch;
   }
   if (has_thread_end && !thread.shared_ring) {
     pthread_setspecific(thread_end, reinterpret_cast<void*>(uintptr_t{thread.epoch}));

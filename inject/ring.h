@@ -17,19 +17,24 @@ bool TscIsConstant();
 /// Gives the thread a ring, and the process its files, if it has none. False: nothing is recorded.
 bool Attach();
 
-/// True when the thread can record. Almost always two loads and a compare.
+/// True when the thread can record.
 inline bool Attached() {
-  return !Unlikely(thread.epoch != state->epoch.load(std::memory_order_relaxed) ||
-                   thread.epoch == 0) ||
-         Attach();
+  const uint32_t epoch = state->epoch.load(std::memory_order_relaxed);
+  return (thread.epoch == epoch && epoch != 0) || Attach();
+}
+
+/// True when it can record into a ring of its own: two loads and a compare.
+inline bool HasOwnRing() {
+  return !Unlikely(thread.own_epoch != state->epoch.load(std::memory_order_relaxed));
 }
 
 /// Called once, before the first hook.
 void PrepareThreads();
 
-inline void Add(std::atomic<uint64_t>& counter, bool shared) {
-  // A ring has one writer, so a plain add will do; ring 0 has many.
-  if (Unlikely(shared)) {
+/// Adds 1. A ring has one writer, so a plain addition will do; ring 0 has many.
+template <bool kShared>
+inline void Add(std::atomic<uint64_t>& counter) {
+  if (kShared) {
     counter.fetch_add(1, std::memory_order_relaxed);
   } else {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -45,16 +50,17 @@ struct Open {
 /// Renews FileHeader::latest if a second has gone by. Off the hot path.
 void RenewClock();
 
-inline Open Begin(trace::Op op, uint64_t clock) {
+template <bool kShared>
+inline Open BeginIn(trace::Op op, uint64_t clock) {
   trace::RingHeader* ring = thread.ring;
   uint64_t number;
-  if (Unlikely(thread.shared_ring)) {
+  if (kShared) {
     number = ring->head.fetch_add(1, std::memory_order_relaxed);
   } else {
     number = ring->head.load(std::memory_order_relaxed);
     ring->head.store(number + 1, std::memory_order_release);
   }
-  Add(ring->op_counts[static_cast<uint32_t>(op)], thread.shared_ring);
+  Add<kShared>(ring->op_counts[static_cast<uint32_t>(op)]);
   const uint64_t place = number & record_mask;
   if (Unlikely(place == 0)) RenewClock();
   trace::Record* record = thread.records + place;
@@ -65,6 +71,10 @@ inline Open Begin(trace::Op op, uint64_t clock) {
   record->result = trace::kPending;
   record->duration = 0;
   return {record, static_cast<uint32_t>(number + 1)};
+}
+
+inline Open Begin(trace::Op op, uint64_t clock) {
+  return Unlikely(thread.shared_ring) ? BeginIn<true>(op, clock) : BeginIn<false>(op, clock);
 }
 
 inline void NoShape(trace::Record& record) {

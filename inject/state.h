@@ -1,6 +1,7 @@
 #pragma once
 // What the preloaded library knows about its process. One mapping that the kernel empties in a
 // forked child (MADV_WIPEONFORK), so a child starts afresh and no lock can be inherited taken.
+#include <errno.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -32,13 +33,11 @@ class HandleMap {
 
   uint64_t Find(Kind kind, const void* handle) const {
     const uint64_t key = Key(kind, handle);
-    for (uint32_t slot = Start(key), tried = 0; tried < kSlots;
-         ++tried, slot = (slot + 1) % kSlots) {
-      const uint64_t found = entries_[slot].key.load(std::memory_order_acquire);
-      if (found == key) return entries_[slot].value.load(std::memory_order_acquire);
-      if (found == 0) return 0;
+    const Entry& first = entries_[Start(key)];
+    if (!Unlikely(first.key.load(std::memory_order_acquire) != key)) {
+      return first.value.load(std::memory_order_acquire);
     }
-    return 0;
+    return FindFurther(key);
   }
 
   /// With State::lock held. False when the map is full.
@@ -64,11 +63,19 @@ class HandleMap {
     std::atomic<uint64_t> key;
     std::atomic<uint64_t> value;
   };
+  __attribute__((noinline)) uint64_t FindFurther(uint64_t key) const {
+    for (uint32_t slot = Start(key), tried = 0; tried < kSlots;
+         ++tried, slot = (slot + 1) % kSlots) {
+      const uint64_t found = entries_[slot].key.load(std::memory_order_acquire);
+      if (found == key) return entries_[slot].value.load(std::memory_order_acquire);
+      if (found == 0) return 0;
+    }
+    return 0;
+  }
   // Addresses of user space have 47 bits (56 with five-level tables, which the driver does not
   // use).
   static uint64_t Key(Kind kind, const void* handle) {
-    return (reinterpret_cast<uint64_t>(handle) & 0x00ffffffffffffff) | static_cast<uint64_t>(kind)
-                                                                           << 56;
+    return reinterpret_cast<uint64_t>(handle) ^ static_cast<uint64_t>(kind) << 56;
   }
   static uint32_t Start(uint64_t key) {
     return static_cast<uint32_t>((key * 0x9e3779b97f4a7c15) >> 47);
@@ -127,11 +134,14 @@ struct State {
   FunctionShadow function[kMaxFunctions];
 };
 
+inline constexpr uint32_t kNoEpoch = UINT32_MAX;
+
 /// Of the calling thread. At most 64 bytes: more of it could not be loaded into a running program.
 struct Thread {
   trace::RingHeader* ring;
   trace::Record* records;  // of the ring
-  uint32_t epoch;
+  uint32_t own_epoch;      // State::epoch while it has a ring of its own, else kNoEpoch
+  uint32_t epoch;          // State::epoch while it has a ring, 0 before
   uint32_t tid;
   uint16_t context;
   uint16_t previous_context;
@@ -145,9 +155,20 @@ extern __attribute__((visibility("hidden"))) const trace::ShimTable* shim;
 // __thread, because thread_local asks at every use whether another file has to construct it first.
 extern __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread Thread thread;
 extern __attribute__((visibility("hidden"))) uint64_t record_mask;  // records of a ring - 1
-extern __attribute__((visibility("hidden"))) bool idle;
 extern __attribute__((visibility("hidden"))) bool timed;
 extern __attribute__((visibility("hidden"))) bool clock_is_tsc;
+
+/// What we do beside a call leaves errno as the call left it.
+class KeepErrno {
+ public:
+  KeepErrno() : saved_(errno) {}
+  ~KeepErrno() { errno = saved_; }
+  KeepErrno(const KeepErrno&) = delete;
+  KeepErrno& operator=(const KeepErrno&) = delete;
+
+ private:
+  int saved_;
+};
 
 class Lock {
  public:

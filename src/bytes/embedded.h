@@ -15,6 +15,8 @@ struct EmbeddedText {
 std::span<const EmbeddedText> EmbeddedTables();
 /// The pages of docs/findings/.
 std::span<const EmbeddedText> EmbeddedPages();
+/// The library of inject/, which `cuproof run` preloads.
+std::string_view EmbeddedInjectLibrary();
 /// data/torch_symbols.bin.
 std::string_view EmbeddedTorchSymbols();
 

@@ -130,7 +130,8 @@ struct RingHeader {
   std::atomic<uint64_t> errors;  // calls that returned an error
   std::atomic<uint64_t> op_counts[kOpCount];
   std::atomic<uint64_t> other_functions;  // launches of functions past kFunctionCounts, or unknown
-  uint8_t reserved[kHeaderBytes - 16 - 16 - 8 * kOpCount - 8];
+  uint32_t wide[6];  // grid and block of the latest launch whose numbers a record cannot hold
+  uint8_t reserved[kHeaderBytes - 16 - 16 - 8 * kOpCount - 8 - 24];
   std::atomic<uint64_t> launches[kFunctionCounts];  // by function id
 };
 static_assert(sizeof(RingHeader) == kHeaderBytes + 8 * kFunctionCounts);
@@ -145,7 +146,7 @@ constexpr uint64_t RingBytes(uint32_t records) {
 inline constexpr uint64_t kShimMagic = 0x314d494853505543;  // "CUPSHIM1"
 
 enum ShimOption : uint64_t {
-  kOptionIdle = 1,        // hooks in place, nothing recorded
+  kOptionIdle = 1,        // every name leads to the driver, nothing is recorded
   kOptionTimed = 2,       // the clock is read on return, too
   kOptionDumpImages = 4,  // images are copied
 };

@@ -1,0 +1,211 @@
+#include "trace/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "container/test_folder.h"
+#include "trace/event_reader.h"
+#include "trace/test_run.h"
+
+namespace cuproof::trace {
+namespace {
+
+using test::Launch;
+using test::RingBytes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Process Read(const std::string& events, std::string ring = {}) {
+  std::vector<Error> problems;
+  return ReadProcess("70", ByteView(ring), ByteView(events), problems);
+}
+
+std::vector<std::string> Texts(const std::vector<LogLine>& lines) {
+  std::vector<std::string> texts;
+  for (const LogLine& line : lines) texts.push_back(line.text);
+  return texts;
+}
+
+TEST(Events, AreJoinedByTheirIds) {
+  RingBytes ring(70);
+  for (int i = 0; i < 5; ++i) ring.Add(1, Op::kLaunchKernel, Launch(1, 2000));
+  const Process process = Read(
+      R"({"event":"process","ts":1,"tid":70,"pid":70,"ppid":5,"exe":"/x/app","command":["app","-v"],"cuproof":"0.1.0","clock_hz":0})"
+      "\n"
+      R"({"event":"driver","ts":1,"tid":70,"path":"/d/libcuda.so.1","version":13000,"symbols":682,"absent":["cuX"]})"
+      "\n"
+      R"({"event":"device","ts":1,"tid":70,"device":0,"name":"H200","attributes":{"75":9,"76":0}})"
+      "\n"
+      R"({"event":"device","ts":1,"tid":70,"device":0,"attributes":{"97":232448}})"
+      "\n"
+      R"({"event":"image","ts":2,"tid":70,"id":1,"api":"cuModuleLoadData","kind":"ptx","size":900,"hash":"00","result":0,"ns":5000000})"
+      "\n"
+      R"({"event":"function","ts":3,"tid":70,"id":1,"name":"_Z5scalePf","image":1,"handle":"0x1","api":"cuModuleGetFunction","ns":9})"
+      "\n"
+      R"({"event":"attribute","ts":3,"tid":70,"function":1,"attribute":4,"value":168,"set":false})"
+      "\n"
+      R"({"event":"unload","ts":4,"tid":70,"image":1})"
+      "\n",
+      ring.bytes());
+  EXPECT_EQ(process.driver_version, 13000);
+  EXPECT_EQ(process.absent_symbols, 1u);
+  EXPECT_EQ(process.devices.at(0).name, "H200");
+  EXPECT_EQ(process.devices.at(0).attributes.at(97), 232448);
+  EXPECT_EQ(process.devices.at(0).attributes.at(75), 9);
+  const Function& scale = process.functions.at(1);
+  EXPECT_EQ(scale.shown, "scale(float*)");
+  EXPECT_EQ(scale.launches, 5u);
+  EXPECT_EQ(scale.attributes.at(4), 168);
+  EXPECT_THAT(scale.set, IsEmpty());
+  EXPECT_TRUE(process.images.at(1).unloaded);
+  EXPECT_EQ(FunctionName(process, 1), "scale(float*)");
+  EXPECT_EQ(FunctionName(process, 9), "a kernel whose name is not known");
+  EXPECT_EQ(KernelLaunches(process), 5u);
+  EXPECT_EQ(process.damaged_lines, 0u);
+}
+
+TEST(Events, TheLastLineMayBeCutOffAndOthersMayBeDamaged) {
+  const std::string stream = R"({"event":"stream","ts":1,"tid":70,"id":1,"handle":"0x1"})";
+  Process process = Read(stream + "\nnot json\n[1,2]\n{\"event\":5}\n{\"event\":\"log\",\"te");
+  EXPECT_EQ(process.streams.size(), 1u);
+  EXPECT_EQ(process.damaged_lines, 3u);
+  EXPECT_TRUE(process.cut_line);
+  process = Read(stream);
+  EXPECT_EQ(process.streams.size(), 1u) << "a whole line that only lacks its end counts";
+  EXPECT_FALSE(process.cut_line);
+}
+
+TEST(Events, FieldsOfTheWrongTypeReadAsNothing) {
+  const Process process = Read(
+      R"({"event":"error","ts":-1,"tid":"x","api":7,"result":"701","grid":[1,2],"block":{"x":1},"kernels":[1,{"grid":["a",1.5,2]}],"count":-4})"
+      "\n"
+      R"({"event":"function","id":99999999999,"name":null})"
+      "\n"
+      R"({"event":"device","device":0,"attributes":{"x":1,"75":"9"}})"
+      "\n"
+      R"({"event":"of tomorrow"})"
+      "\n");
+  ASSERT_EQ(process.errors.size(), 1u);
+  EXPECT_EQ(process.errors[0].result, 0);
+  EXPECT_FALSE(process.errors[0].grid);
+  EXPECT_EQ(process.errors[0].count, 1u);
+  EXPECT_EQ(process.errors[0].kernels.at(0).grid, (Extent{0, 0, 2}));
+  EXPECT_EQ(process.devices.at(0).attributes.size(), 1u);
+  EXPECT_EQ(process.unknown_events, 1u);
+  EXPECT_EQ(process.damaged_lines, 0u);
+}
+
+TEST(Events, AnEndlessLineAndDeepNestingAreDamage) {
+  const std::string deep = R"({"event":"log","text":)" + std::string(500'000, '[');
+  const std::string endless =
+      R"({"event":"log","text":")" + std::string(kMaxLineBytes, 'x') + "\"}";
+  const Process process = Read(deep + "\n" + endless + "\n");
+  EXPECT_EQ(process.damaged_lines, 2u);
+}
+
+TEST(Events, OfEqualErrorsALineStandsForThoseSinceTheOneBefore) {
+  const auto line = [](const char* more) {
+    return std::string(R"({"event":"error","api":"a","result":1)") + more + "}\n";
+  };
+  const Process process = Read(line("") + line(R"(,"count":2)") + line(R"(,"result":2)") +
+                               line(R"(,"count":8)") + line(R"(,"count":3)"));
+  std::vector<uint64_t> counts;
+  for (const ApiError& error : process.errors) counts.push_back(error.count);
+  EXPECT_THAT(counts, ElementsAre(1, 1, 1, 6, 1)) << "a total that goes back is not believed";
+}
+
+TEST(DriverLog, GoesToTheErrorOfItsThread) {
+  const auto log = [](int ts, int tid, const char* text) {
+    return R"({"event":"log","ts":)" + std::to_string(ts) + R"(,"tid":)" + std::to_string(tid) +
+           R"(,"level":0,"text":")" + text + "\"}\n";
+  };
+  const auto error = [](int ts, int tid, int result) {
+    return R"({"event":"error","ts":)" + std::to_string(ts) + R"(,"tid":)" + std::to_string(tid) +
+           R"(,"api":"cuLaunchKernel","result":)" + std::to_string(result) + "}\n";
+  };
+  RingBytes ring(70);
+  const Process process =
+      Read(log(90, 1, "Returning 1 from it") + log(91, 1, "too large") + log(92, 2, "other") +
+               error(100, 1, 1) + log(101, 1, "second") + error(150, 1, 701) + error(160, 2, 701) +
+               log(170, 2, "late") + log(1, 3, "of no error"),
+           ring.bytes());
+  ASSERT_EQ(process.errors.size(), 3u);
+  EXPECT_THAT(Texts(process.errors[0].log), ElementsAre("too large", "Returning 1 from it"));
+  EXPECT_THAT(Texts(process.errors[1].log), ElementsAre("second"));
+  EXPECT_THAT(Texts(process.errors[2].log), ElementsAre("other", "late"));
+  EXPECT_THAT(Texts(process.log), ElementsAre("of no error"));
+}
+
+TEST(RunFolder, ProcessesComeParentsFirst) {
+  const TestFolder folder;
+  folder.Write("run.json",
+               R"({"cuproof":"0.1.0","command":["python","x.py"],"pid":70,"exit_code":3,)"
+               R"("start":{"clock":1,"monotonic_ns":2,"realtime_ns":3},"notes":["static"]})");
+  for (const auto& [pid, parent] : {std::pair{70u, 1u}, {80u, 90u}, {90u, 70u}, {60u, 80u}}) {
+    RingBytes ring(pid);
+    ring.Put(offsetof(FileHeader, parent_pid), parent);
+    folder.Write(std::to_string(pid) + ".ring", ring.bytes());
+  }
+  folder.Write("70.2.jsonl", "");
+  folder.Write("images/1.ring", "not of a process");
+  folder.Write("notes.ring", "neither");
+  const auto run = ReadRun(folder.path() + "/");
+  ASSERT_TRUE(run);
+  EXPECT_THAT(run->problems, IsEmpty());
+  EXPECT_EQ(run->exit_code, 3);
+  EXPECT_FALSE(run->end);
+  EXPECT_EQ(run->start->monotonic_ns, 2u);
+  EXPECT_THAT(run->notes, ElementsAre("static"));
+  std::vector<std::string> stems;
+  for (const Process& process : run->processes) stems.push_back(process.stem);
+  EXPECT_THAT(stems, ElementsAre("70", "70.2", "90", "80", "60"));
+}
+
+TEST(RunFolder, AShortProcessBorrowsTheRateOfTheLaunchersClocks) {
+  const TestFolder folder;
+  folder.Write("run.json", R"({"start":{"clock":1000000,"monotonic_ns":0,"realtime_ns":0},)"
+                           R"("end":{"clock":9000000,"monotonic_ns":4000000,"realtime_ns":0}})");
+  RingBytes ring(70);
+  ring.Put(offsetof(FileHeader, clock_kind), ClockKind::kTsc);
+  ring.Put(offsetof(FileHeader, start), ClockPair{3'000'000, 1'000'000, 0});
+  ring.Put(offsetof(FileHeader, latest), ClockPair{3'000'000, 1'000'000, 0});
+  folder.Write("70.ring", ring.bytes());
+  const auto run = ReadRun(folder.path());
+  ASSERT_TRUE(run);
+  EXPECT_DOUBLE_EQ(run->processes.at(0).clock.MonotonicNs(3'000'002).value_or(0), 1'000'001);
+}
+
+TEST(RunFolder, ParentsInACircleEnd) {
+  const TestFolder folder;
+  for (const auto& [pid, parent] : {std::pair{70u, 80u}, {80u, 70u}}) {
+    RingBytes ring(pid);
+    ring.Put(offsetof(FileHeader, parent_pid), parent);
+    folder.Write(std::to_string(pid) + ".ring", ring.bytes());
+  }
+  const auto run = ReadRun(folder.path());
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->processes.size(), 2u);
+}
+
+TEST(RunFolder, FilesThatCannotBeReadAreProblems) {
+  const TestFolder folder;
+  folder.Write("run.json", "{");
+  folder.Write("70.ring", "short");
+  folder.Write("71.ring", "");
+  const auto run = ReadRun(folder.path());
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->processes.size(), 2u);
+  ASSERT_EQ(run->problems.size(), 2u);
+  EXPECT_THAT(run->problems[0].Text(), HasSubstr("run.json"));
+  EXPECT_THAT(run->problems[1].Text(), HasSubstr("70.ring"));
+}
+
+TEST(RunFolder, OtherFoldersAreErrors) {
+  const TestFolder folder;
+  EXPECT_EQ(ReadRun(folder.path()).error().code, ErrorCode::kBadMagic);
+  EXPECT_EQ(ReadRun(folder.At("none")).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace cuproof::trace
