@@ -6,6 +6,7 @@ tests/fixtures/gpu_images.zip, which we compiled from our own sources.
 """
 
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -65,8 +66,30 @@ def write_shared_objects(folder):
     versions.unlink()
 
 
+EVENTS = b"""{"event":"process","ts":1,"tid":7,"pid":7,"ppid":1,"exe":"/x","command":["x"],"clock_hz":2e9}
+{"event":"device","ts":1,"tid":7,"device":0,"attributes":{"75":9,"76":0}}
+{"event":"function","ts":2,"tid":7,"id":1,"name":"_Z5scalePf","image":1}
+{"event":"log","ts":3,"tid":7,"level":0,"text":"Returning 701"}
+{"event":"error","ts":4,"tid":7,"api":"cuLaunchKernel","result":701,"function":1,"grid":[1,1,1],"block":[9,1,1]}
+{"event":"graph","ts":5,"tid":7,"id":1,"nodes":{"kernel":2},"complete":true,"kernels":[{"function":1,"grid":[1,1,1]}]}
+"""
+
+
+def write_rings(folder):
+    """A header alone, one with a ring of one record, and one with events behind it."""
+    header = struct.pack("<QIIIIII", int.from_bytes(b"CUPRING1", "little"), 1, 7, 1, 2, 1, 1)
+    header += struct.pack("<Q6QI", 4096 + 8 * 8192 + 64, 1, 1, 1, 9, 9, 9, 1)
+    ring = struct.pack("<IIIIQ", 7, 1, 1, 0, 1).ljust(4096 + 8 * 8192, b"\0")
+    record = struct.pack("<IHHQ", 1, 1, 0, 5).ljust(64, b"\0")
+    write(folder, "header", header.ljust(4096, b"\0"))
+    write(folder, "ring", header.ljust(4096, b"\0") + ring + record)
+    write(folder, "both", header.ljust(4096, b"\0") + b"\0events\n" + EVENTS)
+    write(folder, "events", EVENTS)
+
+
 def main():
     out = Path(sys.argv[1])
+    write_rings(out / "trace")
     write_shared_objects(out / "dynamic")
     for target, seeds in SMALL.items():
         for name, *numbers in seeds:

@@ -10,7 +10,7 @@ record=
 if [ "${1:-}" = --record ]; then record=1; shift; fi
 seconds=${1:-20}
 [ $# -gt 0 ] && shift
-targets=${*:-fatbin cubin ptx zip elf dynamic}
+targets=${*:-fatbin cubin ptx zip elf dynamic trace}
 build=build/fuzz
 broken=$build/broken
 log=$build/fuzz.log
@@ -29,8 +29,9 @@ status=0
 # One run of libFuzzer, whose limit is on the clock. Prints "executions processor-seconds crashed".
 run_once() {
   mkdir -p "$build/corpus/$1"
-  local crashed=0
-  /usr/bin/time -f 'cpu %U %S' "$build/fuzz/fuzz_$1" -max_total_time="$2" -max_len=16384 \
+  local crashed=0 length=16384
+  [ "$1" != trace ] || length=81920 # the counters of one ring take 68 KB
+  /usr/bin/time -f 'cpu %U %S' "$build/fuzz/fuzz_$1" -max_total_time="$2" -max_len=$length \
     -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="fuzz/$1.dict" \
     -artifact_prefix="$broken/$1-" "$build/corpus/$1" "$build/seeds/$1" >"$log" 2>&1 || crashed=1
   awk -v crashed=$crashed '/^stat::number_of_executed_units/ { runs = $2 }

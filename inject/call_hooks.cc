@@ -92,6 +92,9 @@ void AfterUnload(Call& call) {
   event.Number("image", call.image_id);
 }
 
+// A library's image is looked into now, and not when it is loaded: an error of that is the image's.
+void BeforeGetFunction(Call& call) { call.image_id = ImageOf(call.Argument(1)); }
+
 void AfterGetFunction(Call& call) {
   char name[8192];
   const size_t got = SafeRead(name, call.Argument(2), sizeof name - 1);
@@ -410,9 +413,11 @@ constexpr Wrapped kWrapped[] = {
     {"cuLibraryUnload", Op::kLibraryUnload, 1, kNo, kNo, kE, kNo, BeforeUnload, AfterUnload},
     {"cuLibraryGetModule", Op::kNone, 2, kNo, kNo, kE, kNo, nullptr, AfterLibraryGetModule},
     {"cuLinkComplete", Op::kLink, 3, kNo, kNo, kE, kNo, nullptr, nullptr},
-    // Functions. A name that is not there is an answer: frameworks ask for optional ones.
-    {"cuModuleGetFunction", Op::kGetFunction, 3, kNo, kNo, 0, kNo, nullptr, AfterGetFunction},
-    {"cuLibraryGetKernel", Op::kGetFunction, 3, kNo, kNo, 0, kNo, nullptr, AfterGetFunction},
+    // Functions. A name that is not there is an answer: frameworks ask for optional ones (Learn).
+    {"cuModuleGetFunction", Op::kGetFunction, 3, kNo, kNo, kE, kNo, BeforeGetFunction,
+     AfterGetFunction},
+    {"cuLibraryGetKernel", Op::kGetFunction, 3, kNo, kNo, kE, kNo, BeforeGetFunction,
+     AfterGetFunction},
     {"cuKernelGetFunction", Op::kGetFunction, 2, kNo, kNo, kE, kNo, nullptr,
      AfterKernelGetFunction},
     {"cuFuncLoad", Op::kGetFunction, 1, kNo, kNo, kE, kNo, nullptr, nullptr},
@@ -587,6 +592,7 @@ void Learn(Call& call, uint32_t stream) {
     hook.after(call);
   }
   if ((hook.wishes & kReportsErrors) == 0 || call.result == kErrorNotReady) return;
+  if (hook.op == Op::kGetFunction && call.result == kErrorNotFound) return;
   const bool graph = hook.op == Op::kGraphInstantiate;
   RecordError({hook.name, call.result, nullptr, nullptr, graph ? call.Argument(1) : nullptr, stream,
                hook.stream >= 0, call.capture, call.image_id});

@@ -15,6 +15,7 @@ uint32_t ImageOfFunction(uint32_t function) {
 
 // What the explanation will want to look into.
 void KeepImages(const Failure& failure, uint32_t function) {
+  KeepImage(failure.image);
   if (function != 0) KeepImage(ImageOfFunction(function));
   uint32_t functions[16];
   const uint32_t count = FunctionsOf(failure.exec, failure.graph, functions, 16);

@@ -10,11 +10,33 @@ ROOT = Path(__file__).resolve().parent.parent
 LEAST_TIMES_FASTER = {"libtorch_cuda.so": 20, "libcublasLt.so.13": 8}
 MOST_ANONYMOUS = 64e6
 LEAST_ENVIRONMENT, MOST_SECONDS = 5e9, 3.0
+MOST_LIBRARY_SECONDS, MOST_BOTH_HALVES_SECONDS = 0.050, 5.0
+
+
+def host():
+    """What is wrong with the result of bench/host.py."""
+    path = ROOT / "bench/results/host.json"
+    if not path.exists():  # until it is measured on a quiet machine
+        return []
+    result = json.loads(path.read_text())
+    wrong = [] if result["rounds"] >= 5 else [f"host: only {result['rounds']} rounds"]
+    if result["symbols"] < 24_000:
+        wrong.append(f"host: the library wants {result['symbols']} symbols only")
+    made = result["libraries"][0]
+    if made["cuproof_s"]["median"] > MOST_LIBRARY_SECONDS:
+        wrong.append(f"host: {made['file']} took {made['cuproof_s']['median']:.3f} s")
+    if not {"cuproof_s", "auditwheel_s"} <= set(result["wheel"]):
+        wrong.append("host: the wheel was not measured with both")
+    if result["environment"]["bytes"] < LEAST_ENVIRONMENT:
+        wrong.append(f"host: the environment has {result['environment']['bytes']} bytes only")
+    if result["environment"]["both_halves_s"]["median"] > MOST_BOTH_HALVES_SECONDS:
+        wrong.append(f"host: both halves took {result['environment']['both_halves_s']['median']:.2f} s")
+    return wrong
 
 
 def main():
     result = json.loads((ROOT / "bench/results/listing.json").read_text())
-    wrong = []
+    wrong = host()
     date.fromisoformat(result["date"])
     if result["rounds"] < 5:
         wrong.append(f"only {result['rounds']} rounds")

@@ -4,52 +4,9 @@
 Usage: host_check_test.py CUPROOF
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-CUPROOF = sys.argv[1]
-
-
-class Environment:
-    """A virtual environment with nothing in it but what a test puts there."""
-
-    def __init__(self, folder):
-        self.root = Path(folder) / "env"
-        self.site = self.root / "lib/python3.11/site-packages"
-        self.package = self.site / "pkg"
-        self.package.mkdir(parents=True)
-        (self.root / "bin").mkdir()
-        (self.root / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).parent}\n")
-        (self.root / "bin/python").symlink_to(os.path.realpath(sys.executable))
-
-    def build(self, name, source, *flags, folder=None):
-        out = (folder or self.package) / name
-        out.parent.mkdir(parents=True, exist_ok=True)
-        language = "c++" if "namespace" in source else "c"
-        subprocess.run(["g++", "-shared", "-fPIC", "-nostartfiles", "-x", language, "-", "-x", "none",
-                        "-o", out, *map(str, flags)], input=source, text=True, check=True)
-        return out
-
-    def check(self, *options, library_path=None):
-        environ = {**os.environ, "LD_LIBRARY_PATH": library_path or ""}
-        run = subprocess.run([CUPROOF, "check", self.root, "--format", "json", "--gpu", "H100",
-                              "--driver", "580", *options], capture_output=True, text=True,
-                             env=environ, check=False)
-        if run.returncode not in (0, 1):
-            raise AssertionError(run.stderr)
-        return run.returncode, json.loads(run.stdout)["findings"]
-
-
-MODULE = "int PyInit_m(void) { return 0; }\n"
-
-
-def expect(found, wanted):
-    got = sorted((f["severity"], f["id"], f["subject"]) for f in found)
-    assert got == sorted(wanted), f"expected {wanted}, got {json.dumps(found, indent=1)}"
+from small_environment import MODULE, expect, run, says
 
 
 def a_cuda_library_of_another_major(env):
@@ -138,15 +95,80 @@ def another_copy_by_library_path(env):
            [("warning", "CP303", "libcublasLt.so.12")])
 
 
-def main():
-    for test in (a_cuda_library_of_another_major, no_driver_is_no_fault,
-                 a_sibling_that_the_loader_does_not_find, an_undefined_symbol,
-                 the_torch_it_was_built_for,                 python_gives_its_own_symbols, a_version_that_the_library_lacks,
-                 another_copy_by_library_path):
-        with tempfile.TemporaryDirectory() as folder:
-            test(Environment(folder))
-        print(f"ok: {test.__name__}")
+def a_folder_named_by_a_relative_path(env):
+    """`cuproof check venv` from beside it says what the whole path says."""
+    env.extension("m.so", ["nowhere"])
+    for path in ("env", "./env/", "env/../env"):
+        expect(env.found(paths=[path], cwd=env.root.parent), [("error", "CP201", "nowhere")])
+    module = "env/lib/python3.11/site-packages/pkg/m.so"
+    expect(env.found("--env", "env", paths=[module], cwd=env.root.parent), [("error", "CP201", "nowhere")])
+
+
+def relative_paths_find_what_whole_ones_find(env):
+    library = env.torch("2.7.1", ["_ZN3c105thingEv"])
+    sibling = env.library("libsibling.so", "int sibling(void) { return 0; }\n")
+    env.extension("m.so", ["_ZN3c105thingEv", "sibling"], library, sibling, "-Wl,-rpath,$ORIGIN")
+    expect(env.found(paths=["env"], cwd=env.root.parent), [])
+
+
+def no_interpreter_is_one_note(env):
+    """Names of Python are not called missing where there is no Python to look into."""
+    (env.root / "bin/python").unlink()
+    (env.root / "pyvenv.cfg").write_text("home = /nowhere\n")
+    env.extension("m.so", ["PyLong_Check", "_Py_Dealloc"])
+    env.extension("n.so", ["Py_IncRef"])
+    found = env.found()
+    assert {(f["severity"], f["id"]) for f in found} == {("note", "CP311")}, found
+    env.extension("n.so", ["Py_IncRef", "nowhere", "Pyramid"])
+    expect([f for f in env.found() if f["id"] != "CP311"], [("error", "CP201", "Pyramid")])
+
+
+def a_file_that_cannot_be_loaded(env):
+    """Cut short, as a download that ended early leaves it; and one that says so itself."""
+    module = env.extension("m.so", ["puts"])
+    expect(env.found(), [])
+    whole = module.read_bytes()
+    module.write_bytes(whole[:len(whole) // 2])
+    found = env.host()
+    assert any(f["id"] == "CP307" and f["message"].startswith("is damaged: ") for f in found), found
+    env.build("m.so", MODULE, "-Wl,-z,nodlopen")
+    found = env.found()
+    expect(found, [("error", "CP307", None)])
+    says(found[0], "shared object cannot be dlopen()ed")
+
+
+def one_of_a_set_that_does_not_load(env):
+    """TRUE NEGATIVE: bitsandbytes has a library for each CUDA, and takes the one that fits."""
+    away = env.root / "away"
+    for major in (12, 98):
+        name = f"libcudart.so.{major}"
+        runtime = env.versioned(name, name, ["cudaMalloc"], folder=env.package if major == 12 else away)
+        env.extension(f"libthing_cuda{major}.so", ["cudaMalloc"], runtime, "-Wl,-rpath,$ORIGIN")
+    expect(env.found(), [("note", "CP301", "libcudart.so.98")])
+    (env.package / "libthing_cuda12.so").unlink()
+    expect(env.found(), [("error", "CP301", "libcudart.so.98")])
+
+
+def a_library_that_may_be_optional(env):
+    """cupy has a module for cuTENSOR, which few install."""
+    library = env.library("libother.so.2", "int other(void) { return 0; }\n", folder=env.root / "away")
+    env.extension("m.so", ["other"], library)
+    expect(env.found(), [("warning", "CP301", "libother.so.2")])
+
+
+def a_package_without_record(env):
+    folder = env.dist_info("thing", "1.0")
+    (folder / "INSTALLER").write_text("pip\n")
+    expect(env.found(), [])
+    (folder / "RECORD").unlink()
+    found = env.found()
+    expect(found, [("note", "CP304", None)])
+    says(found[0], "thing 1.0 has no RECORD")
 
 
 if __name__ == "__main__":
-    main()
+    run([a_cuda_library_of_another_major, no_driver_is_no_fault, a_sibling_that_the_loader_does_not_find,
+         an_undefined_symbol, the_torch_it_was_built_for, python_gives_its_own_symbols,
+         a_version_that_the_library_lacks, another_copy_by_library_path, a_folder_named_by_a_relative_path,
+         relative_paths_find_what_whole_ones_find, no_interpreter_is_one_note, a_file_that_cannot_be_loaded,
+         one_of_a_set_that_does_not_load, a_library_that_may_be_optional, a_package_without_record])

@@ -95,6 +95,35 @@ def make_inputs(folder):
     }
 
 
+def make_run(folder):
+    """A run folder of one process that made errors; its ring is cut short, its last line too."""
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps({
+        "cuproof": "0.1.0", "command": ["python", "train.py"], "folder": "/x", "pid": 7, "exit_code": 1,
+        "driver": {"path": "/d/libcuda.so.1", "build_id": "00"}, "notes": ["a note"],
+        "start": {"clock": 1, "monotonic_ns": 2, "realtime_ns": 3}}))
+    lines = [
+        {"event": "process", "pid": 7, "ppid": 1, "exe": "/usr/bin/python", "command": ["python"]},
+        {"event": "driver", "version": 13000},
+        {"event": "device", "device": 0, "name": "H200", "attributes": {"75": 9, "76": 0}},
+        {"event": "image", "id": 1, "kind": "ptx", "size": 9, "result": 218, "ns": 20_000_000},
+        {"event": "function", "id": 1, "name": "_Z5scalePf", "image": 1},
+        {"event": "attribute", "function": 1, "attribute": 4, "value": 168},
+        {"event": "capture", "id": 1, "stream": 1, "mode": 0},
+        {"event": "graph", "id": 1, "origin": "capture", "nodes": {"kernel": 2}, "result": 0, "ns": 5},
+        {"event": "log", "tid": 7, "ts": 1, "level": 0, "text": "words"},
+        *({"event": "error", "tid": 7, "ts": 2, "api": "cuLaunchKernel", "result": result, "function": 1,
+           "image": 1, "grid": [1, 1, 1], "block": [1024, 1, 1], "shared": 0}
+          for result in (1, 2, 98, 200, 209, 218, 221, 222, 223, 500, 700, 701, 719, 720, 900, 912, 913)),
+        {"event": "lost", "what": "image", "errno": 28},
+    ]
+    text = "\n".join(json.dumps({"ts": 1, "tid": 7, **line}) for line in lines)
+    (folder / "7.jsonl").write_text(text + '\n{"event":"str')
+    (folder / "7.ring").write_bytes(b"CUPRING1")
+    (folder / "8.jsonl").write_text("")
+    return folder
+
+
 TARGETS = [
     [],
     ["--gpu", "H100,RTX5090,B300", "--driver", "12.8"],
@@ -113,6 +142,7 @@ def main():
     check = validator(closed(schema_named("check")))
     line = Lines(schema_named("check"))
     inspect = validator(closed(schema_named("inspect")))
+    report = validator(closed(schema_named("report")))
     passed, wrong = 0, []
 
     def run(*arguments):
@@ -144,6 +174,8 @@ def main():
             for options in ([], ["--deep"]):
                 hold(f"inspect {' '.join(options)} of {what}", inspect,
                      lambda: [run("inspect", *paths, *options, "--format", "json")])
+        run_folder = make_run(Path(folder) / "run")
+        hold("report of a run", report, lambda: [run("report", run_folder, "--format", "json")])
     for fault in wrong[:20]:
         print(fault)
     print(f"{passed} passed, {len(wrong)} failed")

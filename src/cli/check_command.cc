@@ -28,6 +28,7 @@ struct CheckArguments {
   std::string sysroot;
   std::string library_path;
   bool no_host = false;
+  bool no_source = false;
 };
 
 HostOptions HostOptionsOf(const CheckArguments& arguments) {
@@ -65,6 +66,7 @@ int RunCheck(CheckArguments& arguments) {
   const Report report = ReadInputs(arguments.paths, arguments.output.Threads(), arguments.deep,
                                    [&](const Inventory& inventory, CheckOptions options) {
                                      options.host = !arguments.no_host;
+                                     options.sources = !arguments.no_source;
                                      options.loader = HostOptionsOf(arguments);
                                      return Check(inventory, *target, options);
                                    });
@@ -110,6 +112,8 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
                       "LD_LIBRARY_PATH of the process, before that of this one");
   command->add_flag("--no-host", arguments->no_host,
                     "look at device code only, not at what the loader would say");
+  command->add_flag("--no-source", arguments->no_source,
+                    "look at no source and build files of a folder");
   arguments->output.AddTo(*command, {"text", "json", "jsonl"});
   command->callback([arguments, &exit_code] { exit_code = RunCheck(*arguments); });
 }

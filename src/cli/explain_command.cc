@@ -36,7 +36,8 @@ int RunExplain(const std::string& id) {
     if (page.name == Upper(id)) return Show(std::string(page.text));
     list += fmt::format("  {}\n", TitleOf(page.text));
   }
-  if (id.empty()) return Show("Findings that cuproof check can report:\n\n" + list);
+  if (id.empty())
+    return Show("Findings of cuproof check, and of cuproof report (CP5xx):\n\n" + list);
   PrintError({ErrorCode::kUsage,
               fmt::format("no finding has the id '{}'; `cuproof explain` lists them", id), "",
               std::nullopt});

@@ -2,6 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <functional>
+
 namespace cuproof {
 namespace {
 
@@ -9,6 +12,18 @@ namespace {
 constexpr size_t kMaxKept = 3000;
 // Places where nothing was, remembered.
 constexpr size_t kMaxPaths = 200'000;
+
+void TakeObject(LoadedFile& file) {
+  const ByteView bytes = file.bytes();
+  if (const auto identity = ReadElfIdentity(bytes)) file.identity = *identity;
+  auto object = DynamicObject::Read(bytes);
+  if (object) {
+    file.object = std::move(*object);
+  } else {
+    file.error = object.error();
+    file.error->file = file.path;
+  }
+}
 
 std::shared_ptr<const LoadedFile> Read(const std::string& path) {
   auto file = std::make_shared<LoadedFile>();
@@ -26,38 +41,66 @@ std::shared_ptr<const LoadedFile> Read(const std::string& path) {
   }
   file->mapped = std::move(*mapped);
   file->mapped->ReleaseDescriptor();
-  const ByteView bytes = file->mapped->bytes();
-  if (const auto identity = ReadElfIdentity(bytes)) file->identity = *identity;
-  auto object = DynamicObject::Read(bytes);
-  if (object) {
-    file->object = std::move(*object);
-  } else {
-    file->error = object.error();
-    file->error->file = path;
+  TakeObject(*file);
+  return file;
+}
+
+// Numbered like files of a device that there is none of.
+std::shared_ptr<const LoadedFile> ReadMember(const std::string& path, const Unit& unit) {
+  auto file = std::make_shared<LoadedFile>();
+  file->path = path;
+  file->exists = true;
+  file->device = UINT64_MAX;
+  file->inode = std::hash<std::string>{}(path);
+  auto opened = OpenUnit(unit);
+  if (!opened) {
+    file->error = opened.error();
+    return file;
   }
+  file->member = std::move(*opened);
+  TakeObject(*file);
   return file;
 }
 
 }  // namespace
 
-std::shared_ptr<const LoadedFile> FileCache::Open(const std::string& path) {
+std::string FileCache::At(const std::string& path) const {
+  // "pkg/../torch/lib" leads to torch though no folder pkg is on disk yet.
+  if (installed_.empty()) return path;
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+std::shared_ptr<const LoadedFile> FileCache::Open(const std::string& asked) {
+  const std::string path = At(asked);
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = by_path_.find(path); known != by_path_.end()) return known->second;
   }
-  auto file = Read(path);
+  const auto member = installed_.find(path);
+  auto file = member == installed_.end() ? Read(path) : ReadMember(path, member->second);
   const std::lock_guard lock(mutex_);
   if ((file->mapped && ++mapped_ > kMaxKept) || by_path_.size() >= kMaxPaths) return file;
   return by_path_.try_emplace(path, std::move(file)).first->second;
 }
 
-bool FileCache::FolderExists(const std::string& path) {
+bool FileCache::FolderExists(const std::string& asked) {
+  const std::string path = At(asked);
+  if (installed_folders_.contains(path)) return true;
   const std::lock_guard lock(mutex_);
   if (folders_.size() >= kMaxPaths) folders_.clear();
   const auto [at, added] = folders_.try_emplace(path, false);
   struct stat status;
   if (added) at->second = stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   return at->second;
+}
+
+void FileCache::Install(const std::string& asked, Unit member) {
+  const std::string path = std::filesystem::path(asked).lexically_normal().string();
+  for (size_t slash = path.rfind('/'); slash != std::string::npos && slash != 0;
+       slash = path.rfind('/', slash - 1)) {
+    if (!installed_folders_.insert(path.substr(0, slash)).second) break;
+  }
+  installed_.insert_or_assign(path, std::move(member));
 }
 
 }  // namespace cuproof

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <tuple>
 
 #include "bytes/parallel.h"
 #include "container/kernel_metadata.h"
 #include "rule/rule.h"
+#include "rule/source_rules.h"
 
 namespace cuproof {
 namespace {
@@ -69,6 +71,12 @@ void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned thre
   Judge(file, target);
 }
 
+// The environment of a root: the one that was named, or itself.
+std::string EnvironmentOf(const Root& root, const HostOptions& options) {
+  if (!options.environment.empty()) return options.environment;
+  return root.kind == RootKind::kEnvironment ? root.argument : std::string();
+}
+
 // A small zip can expand to many files that each list hundreds of thousands of images. All of CUDA
 // 13.0 with cuDNN and NCCL has 75,000 of these parts.
 constexpr uint64_t kMaxParts = 4'000'000;
@@ -96,6 +104,10 @@ class Collector {
               [](const FileReport& a, const FileReport& b) {
                 return std::tie(a.root, a.path) < std::tie(b.root, b.path);
               });
+    // No line of the report: only what is found is told.
+    for (const FileReport& file : hosts_) {
+      RunHostRules({file, report_, report_.target}, report_.findings);
+    }
     return std::move(report_);
   }
 
@@ -112,6 +124,11 @@ class Collector {
       file.root = unit.root;
       file.path = unit.shown;
       ReadAndJudge((*opened)->bytes(), target_, options_.deep, ThreadsInside(), file);
+      // Where it is not known what a file is loaded into, the file alone tells something.
+      if (options_.host && file.images.kind == FileKind::kElf &&
+          EnvironmentOf(inventory_.roots[unit.root], options_.loader).empty()) {
+        file.host = FactsAlone((*opened)->bytes(), unit.shown);
+      }
       if (!file.images.modules.empty()) file.declared_archs = DeclaredArchs(unit);
       Keep(unit, (*opened)->changed(), std::move(file));
     }
@@ -152,6 +169,7 @@ class Collector {
       report_.files.push_back(std::move(file));
     } else {
       ++report_.files_without_cuda;
+      if (file.host) hosts_.push_back(std::move(file));
     }
   }
 
@@ -160,14 +178,9 @@ class Collector {
   const CheckOptions& options_;
   std::mutex mutex_;
   Report report_;
-  uint64_t parts_ = 0;  // of the files in report_, at most kMaxParts
+  std::vector<FileReport> hosts_;  // torch extensions without device code
+  uint64_t parts_ = 0;             // of the files in report_, at most kMaxParts
 };
-
-// The environment of a root: the one that was named, or itself.
-std::string EnvironmentOf(const Root& root, const HostOptions& options) {
-  if (!options.environment.empty()) return options.environment;
-  return root.kind == RootKind::kEnvironment ? root.argument : std::string();
-}
 
 // The report of a file that has a line of its own; null for others.
 FileReport* FindFile(Report& report, uint32_t root, const std::string& path) {
@@ -178,18 +191,49 @@ FileReport* FindFile(Report& report, uint32_t root, const std::string& path) {
   return at != report.files.end() && at->root == root && at->path == path ? &*at : nullptr;
 }
 
-// What the loader would say of each file of one root.
-void LoadFiles(const Inventory& inventory, uint32_t root, const HostChecker& checker,
-               const CheckOptions& options, Report& report) {
-  std::vector<const Unit*> units;
-  for (const Unit& unit : inventory.units) {
-    if (unit.root == root && unit.members.empty()) units.push_back(&unit);
+// "libx_cuda#.so" of "libx_cuda118.so": a package has one for each CUDA, GPU or FFmpeg and tries
+// which of them loads.
+std::string SetOf(const std::string& path) {
+  std::string set;
+  for (const char c : path) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) set += c;
+    if (digit && (set.empty() || set.back() != '#')) set += '#';
   }
-  std::vector<std::shared_ptr<const HostLoad>> loads(units.size());
-  ParallelFor(units.size(), options.threads,
-              [&](size_t i) { loads[i] = checker.Load(units[i]->file); });
+  return set;
+}
+
+bool LoadsWhole(const HostLoad& load) {
+  return !load.refused && load.symbols.empty() && load.versions.empty() &&
+         std::all_of(load.libraries.begin(), load.libraries.end(),
+                     [](const HostLibrary& library) { return IsDriverLibrary(library.name); });
+}
+
+void MarkVariants(const std::vector<const Unit*>& units,
+                  const std::vector<std::shared_ptr<HostLoad>>& loads) {
+  std::set<std::string> served;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (loads[i] && LoadsWhole(*loads[i])) served.insert(SetOf(units[i]->shown));
+  }
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (loads[i] && !LoadsWhole(*loads[i]))
+      loads[i]->variant = served.contains(SetOf(units[i]->shown));
+  }
+}
+
+// What the loader would say of each file of one root.
+void LoadFiles(const std::vector<const Unit*>& units, uint32_t root, const HostChecker& checker,
+               const CheckOptions& options, Report& report) {
+  std::vector<std::shared_ptr<HostLoad>> loads(units.size());
+  ParallelFor(units.size(), options.threads, [&](size_t i) { loads[i] = checker.Load(*units[i]); });
+  MarkVariants(units, loads);
+  std::vector<OperatorClaim> claims;
   for (size_t i = 0; i < units.size(); ++i) {
     if (!loads[i]) continue;
+    for (const std::string& name : loads[i]->facts.claims) {
+      const Package* package = checker.environment().packages.OwnerOf(units[i]->file);
+      claims.push_back({name, units[i]->shown, package ? package->name : ""});
+    }
     if (FileReport* const known = FindFile(report, root, units[i]->shown)) {
       known->host = loads[i];
       continue;
@@ -202,21 +246,42 @@ void LoadFiles(const Inventory& inventory, uint32_t root, const HostChecker& che
     file.host = loads[i];
     RunHostRules({file, report, report.target}, report.findings);
   }
+  if (report.roots[root].kind == RootKind::kEnvironment) {
+    RunEnvironmentRules({checker.environment(), claims}, report.findings);
+  }
 }
 
-// The host half: every root in its environment, each environment prepared once.
+// The host half: every root in its environment, each environment prepared once. A wheel has its
+// own, in which it is installed.
 void LoadRoots(const Inventory& inventory, const CheckOptions& options, Report& report) {
   std::map<std::string, std::unique_ptr<const HostChecker>> checkers;
+  std::set<std::string> told;  // environments whose own problems were
   for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
     const std::string environment = EnvironmentOf(inventory.roots[root], options.loader);
     if (environment.empty()) continue;
-    std::unique_ptr<const HostChecker>& checker = checkers[environment];
-    if (!checker) {
-      checker = std::make_unique<HostChecker>(environment, options.loader);
-      report.problems.insert(report.problems.end(), checker->problems.begin(),
-                             checker->problems.end());
+    std::vector<const Unit*> files;
+    std::vector<const Unit*> members;
+    for (const Unit& unit : inventory.units) {
+      if (unit.root != root) continue;
+      if (unit.members.empty()) files.push_back(&unit);
+      if (unit.members.size() == 1) members.push_back(&unit);
     }
-    LoadFiles(inventory, root, *checker, options, report);
+    const auto prepare = [&](const std::vector<const Unit*>& installed) {
+      auto checker = std::make_unique<HostChecker>(environment, options.loader, installed);
+      if (told.insert(environment).second) {
+        report.problems.insert(report.problems.end(), checker->problems.begin(),
+                               checker->problems.end());
+      }
+      return checker;
+    };
+    const RootKind kind = inventory.roots[root].kind;
+    if (kind == RootKind::kWheel || kind == RootKind::kZip) {
+      LoadFiles(members, root, *prepare(members), options, report);
+      continue;
+    }
+    std::unique_ptr<const HostChecker>& checker = checkers[environment];
+    if (!checker) checker = prepare({});
+    LoadFiles(files, root, *checker, options, report);
   }
 }
 
@@ -235,6 +300,7 @@ void AddSkipped(const Inventory& inventory, Report& report) {
 Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
   Report report = Collector(inventory, target, options).Run();
   if (options.host) LoadRoots(inventory, options, report);
+  if (options.sources) CheckSources(report.roots, report);
   const Siblings siblings(report);
   for (const FileReport& file : report.files) {
     RunRules({file, report, report.target, &siblings}, report.findings);

@@ -14,6 +14,7 @@ struct CheckOptions {
   unsigned threads = 1;
   bool host = false;  // ask what the loader would say, where an environment is known
   HostOptions loader;
+  bool sources = false;  // look at source and build files too
   /// Called from any thread when a unit is done, with its size.
   std::function<void(uint64_t)> on_unit_done = [](uint64_t) {};
 };

@@ -14,10 +14,11 @@
 #include "link/loaded_file.h"
 #include "link/python_process.h"
 #include "link/resolve.h"
+#include "rule/describe_environment.h"
+#include "rule/host_scope.h"
 #include "rule/rule.h"
 #include "symbol/nearest.h"
 #include "symbol/string_abi.h"
-#include "torch/history.h"
 
 namespace cuproof {
 namespace {
@@ -40,6 +41,13 @@ bool IsDriverFunction(std::string_view name) {
   return (name.starts_with("cu") && upper(2)) || (name.starts_with("nvml") && upper(4));
 }
 
+// "PyLong_Check", "_Py_Dealloc": what an interpreter gives.
+bool IsPythonName(std::string_view name) {
+  if (name.starts_with("_Py")) return true;
+  if (name.size() < 3 || !name.starts_with("Py")) return false;
+  return name[2] == '_' || (name[2] >= 'A' && name[2] <= 'Z');
+}
+
 bool IsModule(const DynamicObject& object) {
   for (uint32_t i = 0; i < object.symbol_count(); ++i) {
     const Symbol symbol = object.SymbolAt(i);
@@ -48,32 +56,15 @@ bool IsModule(const DynamicObject& object) {
   return false;
 }
 
-std::string BuildName(const TorchFit& fit) {
-  const std::string name = TorchHistory::Get().releases()[fit.release].Name();
-  return fit.on_index ? name : name + (fit.abi == StringAbi::kOld ? " (old ABI)" : " (new ABI)");
-}
-
-// Which releases of torch export all that the file wants of torch, and what bounds them.
-void TellTorchRange(const DynamicObject& object, HostLoad& load) {
-  std::vector<std::string_view> names;
-  for (const SymbolReference& reference : object.References()) {
-    names.push_back(object.NameAt(reference.symbol));
+// Where a member of a wheel would be installed: "x-1.0.data/purelib/pkg/a.so" is pkg/a.so.
+std::string InstalledAs(const std::string& site, const std::string& member) {
+  const size_t data = member.find(".data/");
+  for (const char* scheme : {".data/purelib/", ".data/platlib/"}) {
+    if (const size_t at = member.find(scheme); at != std::string::npos && at == data) {
+      return site + '/' + member.substr(at + std::char_traits<char>::length(scheme));
+    }
   }
-  const TorchRange range = RangeOf(names);
-  if (range.known == 0) return;
-  const TorchFit* first = range.First();
-  const TorchFit* last = range.Last();
-  if (first == nullptr || last == nullptr) {
-    load.torch_range = "no torch of the Python index";
-    return;
-  }
-  const std::string from = BuildName(*first);
-  const std::string to = BuildName(*last);
-  load.torch_range = from == to ? "torch " + from : fmt::format("torch {} to {}", from, to);
-  for (const TorchFit* beyond : {range.Below(), range.Above()}) {
-    if (beyond == nullptr) continue;
-    load.bounds.push_back(fmt::format("torch {} has no {}", BuildName(*beyond), beyond->missing));
-  }
+  return site + '/' + member;
 }
 
 using Libraries = std::multimap<std::string, std::string>;
@@ -114,12 +105,12 @@ struct TorchExports {
 // What is asked only once something is missing, and most environments are in order.
 class Surroundings {
  public:
-  Surroundings(const Environment& environment, const Process& prepared)
-      : environment_(environment), prepared_(prepared) {}
+  Surroundings(const Environment& environment, const Process& prepared, Libraries installed)
+      : environment_(environment), prepared_(prepared), libraries_(std::move(installed)) {}
 
   const Libraries& libraries() {
     std::call_once(libraries_once_,
-                   [this] { libraries_ = LibrariesBelow(environment_.site_packages); });
+                   [this] { libraries_.merge(LibrariesBelow(environment_.site_packages)); });
     return libraries_;
   }
   const TorchExports& exports() {
@@ -132,18 +123,27 @@ class Surroundings {
   const Process& prepared_;
   std::once_flag libraries_once_;
   std::once_flag exports_once_;
-  Libraries libraries_;
+  Libraries libraries_;  // at first those of a wheel that is taken to be installed
   std::optional<TorchExports> exports_;
 };
 
 // One load, told in paths and sentences.
 class Teller {
  public:
-  Teller(const Process& process, Surroundings& surroundings)
-      : process_(process), surroundings_(surroundings) {}
+  Teller(const Process& process, Surroundings& surroundings, bool has_program)
+      : process_(process), surroundings_(surroundings), has_program_(has_program) {}
 
   HostLoad Tell(const LoadReport& report) const {
     HostLoad load;
+    load.refused = report.outcome.error;
+    // A damaged file is refused by the loader, or read as nobody can tell. What is past a bound of
+    // ours is no damage.
+    for (const Error& damage : report.damage) {
+      if (load.refused || report.outcome.root == kNoObject) break;
+      if (damage.code != ErrorCode::kTooLarge && damage.file == PathOf(report.outcome.root)) {
+        load.refused = damage;
+      }
+    }
     for (const MissingLibrary& missing : report.outcome.missing) {
       load.libraries.push_back(TellLibrary(missing));
     }
@@ -152,6 +152,10 @@ class Teller {
                     [](const HostLibrary& library) { return IsDriverLibrary(library.name); });
     for (const MissingSymbol& missing : report.missing_symbols) {
       if (no_driver && IsDriverFunction(missing.name)) continue;
+      if (!has_program_ && IsPythonName(missing.name)) {
+        ++load.python_names;
+        continue;
+      }
       load.symbols.push_back(TellSymbol(missing));
     }
     for (const VersionError& error : report.version_errors) {
@@ -234,6 +238,7 @@ class Teller {
 
   const Process& process_;
   Surroundings& surroundings_;
+  const bool has_program_;
 };
 
 Environment EnvironmentFor(const std::string& folder, const HostOptions& options) {
@@ -248,23 +253,48 @@ Environment EnvironmentFor(const std::string& folder, const HostOptions& options
 }  // namespace
 
 struct HostChecker::Parts {
-  explicit Parts(Environment found)
-      : environment(std::move(found)), prepared(PrepareProcess(environment, files)) {}
+  Parts(Environment found, const std::vector<const Unit*>& members)
+      : environment(std::move(found)),
+        site(environment.site_packages.empty() ? environment.folder
+                                               : environment.site_packages.front()),
+        prepared((Install(members), PrepareProcess(environment, files))),
+        host(std::make_shared<const HostEnvironment>(
+            DescribeEnvironment(environment, files, prepared.process, prepared.has_program))) {}
+
+  void Install(const std::vector<const Unit*>& members) {
+    for (const Unit* unit : members) {
+      const std::string path = PathOf(*unit);
+      files.Install(path, *unit);
+      installed.emplace(BaseName(path), path);
+    }
+  }
+
+  // A member is taken to be installed.
+  std::string PathOf(const Unit& unit) const {
+    return unit.members.empty() ? unit.file : InstalledAs(site, unit.members.front().name);
+  }
 
   FileCache files;
   Environment environment;
+  std::string site;
+  Libraries installed;
   PreparedProcess prepared;
-  Surroundings surroundings{environment, prepared.process};
+  std::shared_ptr<const HostEnvironment> host;
+  Surroundings surroundings{environment, prepared.process, installed};
 };
 
-HostChecker::HostChecker(const std::string& folder, const HostOptions& options)
-    : parts_(std::make_unique<Parts>(EnvironmentFor(folder, options))) {
+HostChecker::HostChecker(const std::string& folder, const HostOptions& options,
+                         const std::vector<const Unit*>& members)
+    : parts_(std::make_unique<Parts>(EnvironmentFor(folder, options), members)) {
   problems = parts_->environment.problems;
 }
 
 HostChecker::~HostChecker() = default;
 
-std::unique_ptr<HostLoad> HostChecker::Load(const std::string& path) const {
+const HostEnvironment& HostChecker::environment() const { return *parts_->host; }
+
+std::unique_ptr<HostLoad> HostChecker::Load(const Unit& unit) const {
+  const std::string path = parts_->PathOf(unit);
   const auto file = parts_->files.Open(path);
   if (!file->object || !file->object->has_dynamic) return nullptr;
   const DynamicObject& object = *file->object;
@@ -273,9 +303,34 @@ std::unique_ptr<HostLoad> HostChecker::Load(const std::string& path) const {
   if (object.identity.machine != parts_->environment.system.machine) return nullptr;
   Process process = parts_->prepared.process;
   const LoadReport report = TryLoad(parts_->prepared, path, process);
-  auto load = std::make_unique<HostLoad>(Teller(process, parts_->surroundings).Tell(report));
-  if (!report.loads()) load->module = IsModule(object);
-  if (!load->symbols.empty()) TellTorchRange(object, *load);
+  auto load = std::make_unique<HostLoad>(
+      Teller(process, parts_->surroundings, parts_->prepared.has_program).Tell(report));
+  if (!report.loads() || load->refused) load->module = IsModule(object);
+  load->environment = parts_->host;
+  const Package* package = parts_->host->packages.OwnerOf(path);
+  // torch and CUDA's own libraries are what others are judged by.
+  const bool own =
+      (package && (package->name == "torch" || package->name.starts_with("nvidia-"))) ||
+      parts_->prepared.process.FindLoaded(path) != kNoObject;
+  if (own && load->symbols.empty()) return load;
+  load->facts = ReadHostFacts(object, file->bytes(), unit.shown);
+  if (package) {
+    load->torch_pin = package->torch_pin;
+    if (load->facts.label.empty()) load->facts.label = ReadBuildLabel(package->version);
+  }
+  TellScope(process, parts_->files, report, *load);
+  return load;
+}
+
+std::unique_ptr<HostLoad> FactsAlone(ByteView file, const std::string& shown) {
+  const auto object = DynamicObject::Read(file);
+  if (!object || !object->has_dynamic || object->soname.starts_with("libtorch") ||
+      object->soname.starts_with("libc10")) {
+    return nullptr;
+  }
+  auto load = std::make_unique<HostLoad>();
+  load->facts = ReadHostFacts(*object, file, shown);
+  if (!load->facts.wants_torch) return nullptr;
   return load;
 }
 

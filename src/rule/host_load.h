@@ -1,10 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bytes/result.h"
+#include "container/unit.h"
+#include "rule/host_environment.h"
+#include "rule/host_facts.h"
 
 namespace cuproof {
 
@@ -51,17 +55,50 @@ struct HostCopy {
   std::string loser_by;
 };
 
+/// A kernel whose host stub another library of the load exports first.
+struct HostStub {
+  std::string name;
+  std::string winner;
+  std::string loser;
+  size_t others = 0;  // further kernels of the same two files
+  bool two_runtimes = false;
+};
+
+/// A function of CUDA that it wants without a version, and that the library which has it takes with
+/// other arguments than before (data/cuda_changes.tsv).
+struct HostEntryPoint {
+  std::string name;
+  std::string provider;
+  uint16_t major = 0;  // of the provider
+};
+
+/// An operator library that a file which it brings along claims too.
+struct HostClaim {
+  std::string name;
+  std::string other;
+};
+
 /// What the loader would say if a process of the environment imported this file: all of it, where
-/// the loader stops at the first.
+/// the loader stops at the first. Without an environment only `facts` is filled.
 struct HostLoad {
-  bool module = false;  // a Python extension: it has a PyInit_ function. Asked where one is missing
-  // Of a file with undefined symbols: which torch has all that it wants of one.
-  std::string torch_range;          // "torch 2.4.1 to 2.5.1"; empty: it wants nothing of torch
-  std::vector<std::string> bounds;  // "torch 2.6.0 has no _ZN3c10…"
+  HostFacts facts;
+  std::shared_ptr<const HostEnvironment> environment;  // none: what it is loaded into is not known
+  std::string torch_pin;  // the torch that its package asks for: "2.6.0"
+  bool module = false;    // a Python extension: it has a PyInit_ function. Asked where one is
+                          // missing
+  bool variant =
+      false;  // another file of the same set loads: libx_cuda118.so beside libx_cuda128.so
+  std::optional<Error> refused;  // it cannot be loaded at all
+  size_t python_names = 0;       // of an interpreter that was not found: nothing is said of them
+  std::string driver_stub;       // the link-time stub that it would get for the driver's library
+  std::vector<std::string> not_there;  // of facts.opened: no file of that name would be found
   std::vector<HostLibrary> libraries;
   std::vector<HostSymbol> symbols;
   std::vector<HostVersion> versions;
   std::vector<HostCopy> copies;
+  std::vector<HostStub> stubs;
+  std::vector<HostEntryPoint> entry_points;
+  std::vector<HostClaim> claims;
 };
 
 /// What a process would be made of, for `check`.
@@ -75,12 +112,16 @@ struct HostOptions {
 /// Answers for the files of one environment; from any thread.
 class HostChecker {
  public:
-  /// `folder`: the environment. Its own problems are in `problems`.
-  HostChecker(const std::string& folder, const HostOptions& options);
+  /// `folder`: the environment. Its own problems are in `problems`. `members` are those of a wheel
+  /// that is taken to be installed in it.
+  HostChecker(const std::string& folder, const HostOptions& options,
+              const std::vector<const Unit*>& members = {});
   ~HostChecker();
 
   /// Nothing for a file that is no shared object of this machine's kind.
-  std::unique_ptr<HostLoad> Load(const std::string& path) const;
+  std::unique_ptr<HostLoad> Load(const Unit& unit) const;
+
+  const HostEnvironment& environment() const;
 
   std::vector<Error> problems;
 
@@ -88,5 +129,9 @@ class HostChecker {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
+
+/// What a file says without an environment: nothing for what is no shared object, or wants nothing
+/// of torch.
+std::unique_ptr<HostLoad> FactsAlone(ByteView file, const std::string& shown);
 
 }  // namespace cuproof

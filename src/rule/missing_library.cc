@@ -7,17 +7,22 @@
 namespace cuproof {
 namespace {
 
+// libtorch.so, libtorch_cpu.so, libc10_cuda.so; not libtorchaudio.so, which torchaudio has.
 bool IsTorchLibrary(const std::string& name) {
-  return name.starts_with("libtorch") || name.starts_with("libc10");
+  return name.starts_with("libtorch.so") || name.starts_with("libtorch_") ||
+         name.starts_with("libc10");
 }
 
-// A module is imported by somebody. Another library may be a plugin, which is loaded only where
-// what it needs is there; without CUDA or torch it is of no use anywhere.
+// A module is imported by somebody, though one that needs a library of others may be there for
+// those who have it (cupy's for cuTENSOR, torchcodec's for FFmpeg). Another library may be a
+// plugin, which is loaded only where what it needs is there; without CUDA or torch it is of no use
+// anywhere.
 Severity SeverityOf(const HostLoad& load, const HostLibrary& library) {
-  if (!library.elsewhere.empty()) return Severity::kNote;  // what was imported before may have it
-  if (load.module) return Severity::kError;
-  return IsCudaLibrary(library.name) || IsTorchLibrary(library.name) ? Severity::kWarning
-                                                                     : Severity::kNote;
+  // What was imported before may have it.
+  if (!library.elsewhere.empty() || load.variant) return Severity::kNote;
+  const bool known = IsCudaLibrary(library.name) || IsTorchLibrary(library.name);
+  if (load.module) return known ? Severity::kError : Severity::kWarning;
+  return known ? Severity::kWarning : Severity::kNote;
 }
 
 std::string Fix(const HostLibrary& library) {

@@ -31,14 +31,17 @@ void RunRules(const FileContext& context, std::vector<Finding>& findings) {
 
 void RunHostRules(const FileContext& context, std::vector<Finding>& findings) {
   if (!context.file.host) return;
-  RuleUndefinedSymbol(context, findings);
-  RuleSymbolVersion(context, findings);
-  RuleMissingLibrary(context, findings);
-  RuleVersionFloor(context, findings);
-  RuleLibraryCopies(context, findings);
+  using Rule = void (*)(const FileContext&, std::vector<Finding>&);
+  constexpr Rule kRules[] = {
+      RuleUndefinedSymbol, RuleSymbolVersion,  RuleKernelStub,   RuleOperatorClaim,
+      RuleBuildLabel,      RuleStableAbi,      RuleTorchLayout,  RuleEntryPoint,
+      RuleTorchRange,      RuleMissingLibrary, RuleVersionFloor, RuleLibraryCopies,
+      RuleStubFolder,      RuleOpenedByName,   RuleNotLoadable,  RuleNoInterpreter};
+  for (const Rule rule : kRules) rule(context, findings);
 }
 
 Severity LoadSeverity(const HostLoad& load) {
+  if (load.variant) return Severity::kNote;
   return load.module ? Severity::kError : Severity::kWarning;
 }
 

@@ -33,12 +33,24 @@ void RulePtxInvalid(const FileContext& context, std::vector<Finding>& findings);
 void RuleGpuDropped(const FileContext& context, std::vector<Finding>& findings);      // CP114
 void RuleTegraInDesktop(const FileContext& context, std::vector<Finding>& findings);  // CP115
 
-// Of the host half: what the loader would say. They look at FileReport::host alone.
+// Of the host half: what the loader would say. They look at FileReport::host alone, and where it
+// helps at the images.
 void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findings);  // CP201
 void RuleSymbolVersion(const FileContext& context, std::vector<Finding>& findings);    // CP202
+void RuleKernelStub(const FileContext& context, std::vector<Finding>& findings);       // CP203
+void RuleOperatorClaim(const FileContext& context, std::vector<Finding>& findings);    // CP204
+void RuleBuildLabel(const FileContext& context, std::vector<Finding>& findings);       // CP205
+void RuleStableAbi(const FileContext& context, std::vector<Finding>& findings);        // CP206
+void RuleTorchLayout(const FileContext& context, std::vector<Finding>& findings);      // CP207
+void RuleEntryPoint(const FileContext& context, std::vector<Finding>& findings);       // CP208
+void RuleTorchRange(const FileContext& context, std::vector<Finding>& findings);       // CP209
 void RuleMissingLibrary(const FileContext& context, std::vector<Finding>& findings);   // CP301
 void RuleVersionFloor(const FileContext& context, std::vector<Finding>& findings);     // CP302
 void RuleLibraryCopies(const FileContext& context, std::vector<Finding>& findings);    // CP303
+void RuleStubFolder(const FileContext& context, std::vector<Finding>& findings);       // CP305
+void RuleOpenedByName(const FileContext& context, std::vector<Finding>& findings);     // CP306
+void RuleNotLoadable(const FileContext& context, std::vector<Finding>& findings);      // CP307
+void RuleNoInterpreter(const FileContext& context, std::vector<Finding>& findings);    // CP311
 
 /// Every rule above, in the order of the ids.
 void RunRules(const FileContext& context, std::vector<Finding>& findings);
@@ -61,7 +73,7 @@ std::string GpuList(const FileContext& context, const std::vector<size_t>& gpus)
 void RunHostRules(const FileContext& context, std::vector<Finding>& findings);
 
 /// Error for a Python module, which somebody imports; a warning for another library, which perhaps
-/// nobody loads.
+/// nobody loads; a note for one of a set of which another loads.
 Severity LoadSeverity(const HostLoad& load);
 
 /// Whether a library belongs to the driver, which no package brings: libcuda.so.1.

@@ -57,14 +57,21 @@ void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findi
     if (!symbol.elsewhere.empty()) finding.evidence.push_back("it is in " + symbol.elsewhere);
     if (!symbol.chain.empty()) finding.evidence.push_back("through " + symbol.chain);
   }
-  if (!load.torch_range.empty()) {
-    finding.evidence.push_back("what it wants of torch is in " + load.torch_range);
-    finding.evidence.insert(finding.evidence.end(), load.bounds.begin(), load.bounds.end());
+  const HostFacts& facts = load.facts;
+  if (!facts.torch_range.empty()) {
+    finding.evidence.push_back("what it wants of torch is in " + facts.torch_range);
+    finding.evidence.insert(finding.evidence.end(), facts.bounds.begin(), facts.bounds.end());
   }
-  finding.fix = first.string_abi
-                    ? "take the wheel for this torch's ABI, or rebuild it against this torch "
-                      "(pip install --no-build-isolation)"
-                    : "install the build for this torch, or rebuild it against this torch";
+  if (first.string_abi) {
+    finding.fix =
+        "take the wheel for this torch's ABI, or rebuild it against this torch "
+        "(pip install --no-build-isolation)";
+  } else if (facts.wants_torch || !first.nearest.empty()) {
+    finding.fix = "install the build for this torch, or rebuild it against this torch";
+  } else {
+    finding.fix =
+        "link it with the library that has it, or install the version that it was built for";
+  }
   if (!first.elsewhere.empty()) finding.fix = "import the package that loads it first";
   finding.source = "ld.so(8): symbol search order";
   finding.verified_on = "glibc 2.36, tools/loader_oracle";

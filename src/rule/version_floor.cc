@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "rule/rule.h"
+#include "target/libc_levels.h"
 
 namespace cuproof {
 namespace {
@@ -25,6 +26,11 @@ void RuleVersionFloor(const FileContext& context, std::vector<Finding>& findings
       finding.evidence.push_back("wanted by " + version.wanted_by);
     }
     finding.evidence.push_back(fmt::format("at import: version `{}' not found", version.version));
+    const std::string systems = SystemsWith(version.version);
+    if (!systems.empty()) finding.evidence.push_back("has it: " + systems);
+    if (const std::string compiler = CompilerWith(version.version); !compiler.empty()) {
+      finding.evidence.push_back("has it: the libstdc++ of " + compiler);
+    }
     if (!IsFloor(version)) {
       finding.fix = fmt::format("install a newer {}", version.file);
     } else if (version.version.starts_with("GLIBC_")) {

@@ -154,10 +154,15 @@ Symbol DynamicObject::SymbolAt(uint32_t index) const {
   return symbol;
 }
 
-std::vector<SymbolReference> DynamicObject::References() const {
+std::vector<uint8_t> DynamicObject::RelocationMarks() const {
   std::vector<uint8_t> marks(symbols_.size() / sizeof(Elf64_Sym));
   Mark(relocations_, identity.machine, marks);
   Mark(jump_relocations_, identity.machine, marks);
+  return marks;
+}
+
+std::vector<SymbolReference> DynamicObject::References() const {
+  const std::vector<uint8_t> marks = RelocationMarks();
   std::vector<SymbolReference> references;
   for (uint32_t i = 1; i < marks.size(); ++i) {
     if (marks[i] == 0) continue;
@@ -169,6 +174,22 @@ std::vector<SymbolReference> DynamicObject::References() const {
     references.push_back({i, (marks[i] & kOtherThanCall) == 0});
   }
   return references;
+}
+
+std::vector<uint32_t> DynamicObject::OwnWeakFunctions() const {
+  const std::vector<uint8_t> marks = RelocationMarks();
+  std::vector<uint32_t> functions;
+  for (uint32_t i = 1; i < marks.size(); ++i) {
+    if (marks[i] == 0) continue;
+    const auto entry = *symbols_.Load<Elf64_Sym>(uint64_t{i} * sizeof(Elf64_Sym));
+    // A protected one is its own whatever others export.
+    if (entry.st_shndx != SHN_UNDEF && ELF64_ST_BIND(entry.st_info) == STB_WEAK &&
+        ELF64_ST_TYPE(entry.st_info) == STT_FUNC &&
+        ELF64_ST_VISIBILITY(entry.st_other) == STV_DEFAULT) {
+      functions.push_back(i);
+    }
+  }
+  return functions;
 }
 
 const VersionNeed* DynamicObject::NeedAt(uint16_t version) const {

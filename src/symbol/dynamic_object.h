@@ -118,6 +118,9 @@ class DynamicObject {
 
   /// The undefined, not local symbols that relocations name, by index, each once.
   std::vector<SymbolReference> References() const;
+  /// The weak functions that it defines and that its own relocations name, by index: where another
+  /// object exports the same name and comes first, that one is taken.
+  std::vector<uint32_t> OwnWeakFunctions() const;
 
   /// The version that a reference by this symbol wants; nothing for one without version.
   const VersionNeed* NeedAt(uint16_t version) const;
@@ -154,6 +157,7 @@ class DynamicObject {
 
  private:
   friend class DynamicReader;
+  std::vector<uint8_t> RelocationMarks() const;
   ByteView bytes_;
   ByteView symbols_;
   ByteView strings_;

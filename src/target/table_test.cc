@@ -81,8 +81,9 @@ TEST(SplitList, KeepsEmptyParts) {
 TEST(DataTables, AreAllCompiledIn) {
   std::set<std::string_view> names;
   for (const EmbeddedText& table : EmbeddedTables()) names.insert(table.name);
-  for (const char* name : {"archs", "driver_features", "error_codes", "families", "gpus",
-                           "minor_compat", "nvcc_targets", "ptx_isa", "ptx_targets", "toolkits"}) {
+  for (const char* name :
+       {"archs", "driver_features", "error_codes", "families", "gpus", "launch_limits",
+        "minor_compat", "nvcc_targets", "ptx_isa", "ptx_targets", "toolkits"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }
@@ -110,11 +111,17 @@ TEST(DataTables, EveryRowHasASourceADateAndWhatItWasVerifiedOn) {
 
 TEST(DataTables, KeysAreUnique) {
   const std::pair<const char*, std::vector<const char*>> keys[] = {
-      {"archs", {"sm"}},           {"driver_features", {"feature"}},
-      {"error_codes", {"number"}}, {"families", {"f_target", "member"}},
-      {"gpus", {"name"}},          {"minor_compat", {"cuda_major"}},
-      {"nvcc_targets", {"cuda"}},  {"ptx_isa", {"isa"}},
-      {"ptx_targets", {"target"}}, {"toolkits", {"cuda"}}};
+      {"archs", {"sm"}},
+      {"driver_features", {"feature"}},
+      {"error_codes", {"number"}},
+      {"families", {"f_target", "member"}},
+      {"gpus", {"name"}},
+      {"launch_limits", {"sm"}},
+      {"minor_compat", {"cuda_major"}},
+      {"nvcc_targets", {"cuda"}},
+      {"ptx_isa", {"isa"}},
+      {"ptx_targets", {"target"}},
+      {"toolkits", {"cuda"}}};
   for (const auto& [name, columns] : keys) {
     const Table& table = Table::Get(name);
     std::set<std::string> seen;

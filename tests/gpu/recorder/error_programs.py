@@ -57,6 +57,10 @@ def build(bench):
         programs[name] = work / name
         subprocess.run(["cc", "-O1", "-o", programs[name], CLIENTS / f"{name}.c", "-I", CLIENTS,
                         "-l:libcuda.so.1", *library_folder()], check=True)
+    # The runtime's way: the image is inside the program.
+    programs["launches_100"] = work / "launches_100"
+    subprocess.run(["nvcc", "-O2", "-arch=sm_100", "-o", programs["launches_100"], HERE / "launches.cu"],
+                   check=True)
     return images, programs
 
 
@@ -96,6 +100,8 @@ CASES = [
     ("222: PTX too new", "image_errors", ["{ptx_new}"], ("cuModuleLoadData", 222, None)),
     ("218: PTX not valid", "image_errors", ["{ptx_bad}"], ("cuModuleLoadData", 218, None)),
     ("200: no image at all", "image_errors", ["{garbage}"], ("cuModuleLoadData", 200, None)),
+    ("209: a program of the runtime without code for this GPU", "launches_100", ["3"],
+     ("cuLibrary", 209, None)),
     ("no error", "launch_errors", ["works", "{cubin90}", "few_registers"], None),
 ]
 

@@ -190,6 +190,8 @@ def count_workload(bench, name, command):
     if not row["equal"]:
         row["by_process"] = {"recorder": ours, "cupti": theirs}
     row["images"] = len(events(folder, "image"))
+    row["contexts"] = [{key: event.get(key) for key in ("device", "primary")}
+                       for event in events(folder, "context")]
     row["functions"] = len(events(folder, "function"))
     row["unnamed_functions"] = sum("name" not in event for event in events(folder, "function"))
     row["errors_recorded"] = [f"{event['api']} {event['result']}" for event in events(folder, "error")]

@@ -1,0 +1,12 @@
+#pragma once
+#include "link/closure.h"
+#include "link/environment.h"
+#include "rule/host_environment.h"
+
+namespace cuproof {
+
+/// `prepared`: the process that has imported torch.
+HostEnvironment DescribeEnvironment(const Environment& environment, FileCache& files,
+                                    const Process& prepared, bool has_program);
+
+}  // namespace cuproof

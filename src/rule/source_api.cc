@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rule/source_rules.h"
+#include "target/table.h"
+
+namespace cuproof {
+namespace {
+
+bool Mentions(const Code& code, std::string_view word) {
+  return std::any_of(code.tokens.begin(), code.tokens.end(), [&](const Token& token) {
+    return token.kind == TokenKind::kIdentifier && token.text == word;
+  });
+}
+
+// A file that defines the name for itself knows what it does.
+bool Defines(const Code& code, std::string_view name) {
+  return std::any_of(code.directives.begin(), code.directives.end(), [&](const Directive& one) {
+    const size_t at = one.rest.find(name);
+    return one.name == "define" && at != std::string_view::npos &&
+           one.rest.substr(0, at).find_first_not_of(" \t") == std::string_view::npos;
+  });
+}
+
+// "thrust/sort.h" of <thrust/sort.h>.
+std::string_view Included(std::string_view rest) {
+  const size_t start = rest.find_first_of("<\"");
+  if (start == std::string_view::npos) return {};
+  rest.remove_prefix(start + 1);
+  return rest.substr(0, rest.find_first_of(">\""));
+}
+
+// Only these are read by the host compiler alone; a header may be included by either.
+bool IsHostUnit(std::string_view path) {
+  return path.ends_with(".cc") || path.ends_with(".cpp") || path.ends_with(".cxx");
+}
+
+class Search {
+ public:
+  explicit Search(const SourceContext& context) : context_(context) {}
+
+  // Lines by row of the table.
+  std::map<size_t, std::set<uint32_t>> Run() {
+    const Table& table = Table::Get("cuda_changes");
+    for (size_t i = 0; i < table.size(); ++i) rows_.emplace(table.At(i, "name"), i);
+    TakeTokens(table);
+    TakeIncludes(table);
+    return std::move(lines_);
+  }
+
+ private:
+  void TakeTokens(const Table& table) {
+    const auto& tokens = context_.code.tokens;
+    const bool properties = Mentions(context_.code, "cudaDeviceProp") ||
+                            Mentions(context_.code, "cudaGetDeviceProperties") ||
+                            Mentions(context_.code, "getCurrentDeviceProperties") ||
+                            Mentions(context_.code, "getDeviceProperties");
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const Token& token = tokens[i];
+      if (token.kind != TokenKind::kIdentifier || token.versioned) continue;
+      const auto row = rows_.find(token.text);
+      if (row == rows_.end()) continue;
+      const bool member = i > 0 && (tokens[i - 1].text == "." || tokens[i - 1].text == "->");
+      const bool called = i + 1 < tokens.size() && tokens[i + 1].text == "(";
+      const std::string_view kind = table.At(row->second, "kind");
+      const bool function =
+          kind == "function" && !member && table.At(row->second, "change") != "layout";
+      const bool field = kind == "field" && member && !called && properties;
+      if (function || field) lines_[row->second].insert(token.line);
+    }
+  }
+
+  void TakeIncludes(const Table& table) {
+    for (const Directive& directive : context_.code.directives) {
+      if (directive.name != "include" || directive.versioned) continue;
+      const std::string_view file = Included(directive.rest);
+      for (size_t i = 0; i < table.size(); ++i) {
+        const std::string_view name = table.At(i, "name");
+        const std::string_view kind = table.At(i, "kind");
+        if ((kind == "header" && file == name) ||
+            (kind == "folder" && file.starts_with(name) && IsHostUnit(context_.file.path))) {
+          lines_[i].insert(directive.line);
+        }
+      }
+    }
+  }
+
+  const SourceContext& context_;
+  std::map<std::string_view, size_t> rows_;
+  std::map<size_t, std::set<uint32_t>> lines_;
+};
+
+}  // namespace
+
+void RuleSourceApi(const SourceContext& context, std::vector<Finding>& findings) {
+  const Table& table = Table::Get("cuda_changes");
+  for (const auto& [row, lines] : Search(context).Run()) {
+    const std::string_view name = table.At(row, "name");
+    const Version border = ParseVersion(table.At(row, "cuda"));
+    const auto& cuda = context.target.cuda;
+    if (cuda && *cuda < border) continue;
+    const std::string_view change = table.At(row, "change");
+    const std::string_view shown_by = table.At(row, "shown_by");
+    if (!shown_by.empty() && Mentions(context.code, shown_by)) continue;
+    if (Defines(context.code, name)) continue;
+    // What is gone does not compile; what changed may have been changed here too; a folder may be
+    // in a list of folders that nobody can see here.
+    const Severity severity = !cuda || change == "moved" ? Severity::kNote
+                              : change == "removed"      ? Severity::kError
+                                                         : Severity::kWarning;
+    Finding finding = NewSourceFinding(context, "CP702", severity);
+    finding.message =
+        fmt::format("{}: from CUDA {} on {}", name, VersionText(border), table.At(row, "what"));
+    for (const uint32_t line : lines) AddLine(context, line, finding);
+    finding.fix = table.At(row, "instead");
+    finding.source = "data/cuda_changes.tsv";
+    finding.verified_on = table.At(row, "verified_on");
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace cuproof
