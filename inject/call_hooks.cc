@@ -220,17 +220,15 @@ void AfterContextCreateV3(Call& call) { CreatedContext(call, 4); }
 void AfterContextCreateV4(Call& call) { CreatedContext(call, 3); }
 void AfterContextFromGreen(Call& call) { ContextOf(call.Out(0)); }
 
-void AfterContextSet(Call& call) {
-  const void* context = call.Argument(0);
-  thread.context = ContextOf(context);
-}
+void AfterContextSet(Call& call) { EnterContext(call.Argument(0)); }
 void AfterContextPush(Call& call) {
   thread.previous_context = thread.context;
-  thread.context = ContextOf(call.Argument(0));
+  EnterContext(call.Argument(0));
 }
 void AfterContextPop(Call&) {
   thread.context = thread.previous_context;
   thread.previous_context = 0;
+  thread.wants_device = false;
 }
 void AfterContextDestroy(Call& call) { Forget(Kind::kContext, call.Argument(0)); }
 

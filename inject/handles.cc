@@ -68,6 +68,9 @@ uint16_t NewContext(const void* handle, int device, bool primary) {
     id = static_cast<uint16_t>(state->contexts.fetch_add(1, std::memory_order_relaxed) + 1);
     if (!state->map.Set(Kind::kContext, handle, id)) return 0;
   }
+  if (id < kMaxContexts) {
+    state->context_device[id].store(static_cast<uint32_t>(device + 1), std::memory_order_relaxed);
+  }
   Event event("context");
   event.Number("id", id).Pointer("handle", handle);
   if (device >= 0) event.Signed("device", device);
@@ -79,6 +82,23 @@ uint16_t ContextOf(const void* handle) {
   if (handle == nullptr) return 0;
   const auto id = static_cast<uint16_t>(state->map.Find(Kind::kContext, handle));
   return id != 0 ? id : NewContext(handle, -1, false);
+}
+
+void EnterContext(const void* handle) {
+  const uint16_t id = ContextOf(handle);
+  thread.context = id;
+  thread.wants_device = id != 0 && id < kMaxContexts &&
+                        state->context_device[id].load(std::memory_order_relaxed) == 0;
+}
+
+void LearnDevice(int device) {
+  thread.wants_device = false;
+  const uint16_t id = thread.context;
+  if (id == 0 || id >= kMaxContexts || device < 0) return;
+  const auto known = static_cast<uint32_t>(device) + 1;
+  if (state->context_device[id].exchange(known, std::memory_order_relaxed) == known) return;
+  Event event("context");
+  event.Number("id", id).Signed("device", device);
 }
 
 void Forget(Kind kind, const void* handle) {

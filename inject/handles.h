@@ -33,6 +33,10 @@ inline uint16_t StreamFlags(const void* handle, bool per_thread) {
 /// `device` below 0: not known.
 uint16_t NewContext(const void* handle, int device, bool primary);
 uint16_t ContextOf(const void* handle);
+/// The context that is current on this thread from now on.
+void EnterContext(const void* handle);
+/// The program has asked for the device of the current context.
+void LearnDevice(int device);
 
 void Forget(Kind kind, const void* handle);
 

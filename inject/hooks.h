@@ -9,7 +9,7 @@ struct Hook {
   void* wrapper;
 };
 
-inline constexpr uint32_t kLaunchHooks = 12;  // numbers 0 to 11: launch_hooks.cc
+inline constexpr uint32_t kLaunchHooks = 13;  // numbers 0 to 12: launch_hooks.cc
 inline constexpr uint32_t kCallHooks = 160;   // room behind them: call_hooks.cc
 inline constexpr uint32_t kMaxHooks = kLaunchHooks + kCallHooks + 4;  // and resolve.cc
 

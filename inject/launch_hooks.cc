@@ -323,6 +323,18 @@ int GraphLaunch(Handle exec, Handle stream) {
   return result;
 }
 
+// cudart 13 takes its primary context by a way that shows no device, and then asks for it: 16 times
+// for one small layer of PyTorch. So this is short, and listens only once for each context.
+template <uint32_t kHook>
+int ContextGetDevice(int* device) {
+  const int result = reinterpret_cast<int (*)(int*)>(real[kHook])(device);
+  if (Unlikely(thread.wants_device) && result == kSuccess && device != nullptr && Attached()) {
+    const KeepErrno keep;
+    LearnDevice(*device);
+  }
+  return result;
+}
+
 template <typename Function>
 Hook Of(const char* name, Function* function) {
   return {name, reinterpret_cast<void*>(function)};
@@ -344,6 +356,7 @@ const Hook* LaunchHooks() {
       Of("cuLaunchGridAsync", LaunchGridAsync<9>),
       Of("cuGraphLaunch", GraphLaunch<10, false>),
       Of("cuGraphLaunch_ptsz", GraphLaunch<11, true>),
+      Of("cuCtxGetDevice", ContextGetDevice<12>),
   };
   return hooks;
 }

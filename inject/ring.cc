@@ -17,7 +17,7 @@ namespace cuproof::inject {
 
 State* state = nullptr;
 const trace::ShimTable* shim = nullptr;
-__thread Thread thread = {nullptr, nullptr, kNoEpoch, 0, 0, 0, 0, false};
+__thread Thread thread = {nullptr, nullptr, kNoEpoch, 0, 0, 0, 0, false, false};
 uint64_t record_mask = 0;
 bool timed = false;
 bool clock_is_tsc = false;

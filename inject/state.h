@@ -102,6 +102,7 @@ struct FunctionShadow {
 
 inline constexpr uint32_t kMaxFunctions = 1U << 16;
 inline constexpr uint32_t kMaxImages = 1U << 15;
+inline constexpr uint32_t kMaxContexts = 1024;  // of which the device is kept
 inline constexpr uint32_t kMaxDevices = 64;
 inline constexpr uint32_t kMaxCaptures = 4096;  // at the same time
 inline constexpr uint32_t kRepeats = 1024;      // slots for errors that repeat
@@ -127,6 +128,7 @@ struct State {
   // A capture that is going on has its id at that id modulo kMaxCaptures: streams and events that
   // joined it may keep the id when it is over.
   std::atomic<uint32_t> capture_live[kMaxCaptures];
+  std::atomic<uint32_t> context_device[kMaxContexts];  // device + 1, 0: not known
   std::atomic<uint32_t> repeats[kRepeats];
   std::atomic<uint64_t> device_seen[kMaxDevices][4];  // bits of CUdevice_attribute
   HandleMap map;
@@ -146,6 +148,7 @@ struct Thread {
   uint16_t context;
   uint16_t previous_context;
   bool shared_ring;
+  bool wants_device;  // of the current context the device is not known yet
 };
 static_assert(sizeof(Thread) <= 64);
 

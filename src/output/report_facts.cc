@@ -38,18 +38,11 @@ void AddImages(const Process& process, std::map<std::string, LoadedKind>& kinds,
     }
   }
   for (const auto& [id, function] : process.functions) {
-    if (function.ns < kLongNs) continue;
-    ++jit.late;
-    jit.late_ns = SaturatingAdd(jit.late_ns, function.ns);
-  }
-  if (!process.ring) return;
-  for (const trace::Call& call : process.ring->calls) {
-    constexpr uint16_t kBoth = trace::kFirstLaunch | trace::kTimed;
-    if ((call.record.flags & kBoth) != kBoth) continue;
-    const auto ns = process.clock.DurationNs(call.record.duration);
-    if (!ns || *ns < static_cast<double>(kLongNs)) continue;
-    ++jit.late;
-    jit.late_ns = SaturatingAdd(jit.late_ns, static_cast<uint64_t>(*ns));
+    for (const uint64_t ns : {function.ns, function.first_launch_ns}) {
+      if (ns < kLongNs) continue;
+      ++jit.late;
+      jit.late_ns = SaturatingAdd(jit.late_ns, ns);
+    }
   }
 }
 

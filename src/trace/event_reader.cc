@@ -69,12 +69,12 @@ void OnDevice(const Line& line, Process& process) {
 }
 
 void OnContext(const Line& line, Process& process) {
-  Context context;
+  // A second line says the device, once the program has asked for it.
+  Context& context = process.contexts[Id(line, "id")];
   context.id = Id(line, "id");
-  context.handle = Text(line, "handle");
+  if (Member(line, "handle")) context.handle = Text(line, "handle");
   if (Member(line, "device")) context.device = Signed(line, "device");
-  context.primary = Flag(line, "primary");
-  process.contexts[context.id] = std::move(context);
+  if (Member(line, "primary")) context.primary = Flag(line, "primary");
 }
 
 void OnStream(const Line& line, Process& process) {
@@ -108,6 +108,17 @@ void OnImage(const Line& line, Process& process) {
 void OnUnload(const Line& line, Process& process) {
   const auto image = process.images.find(Id(line, "image"));
   if (image != process.images.end()) image->second.unloaded = true;
+}
+
+void OnDump(const Line& line, Process& process) {
+  const auto image = process.images.find(Id(line, "image"));
+  if (image != process.images.end()) image->second.dumped = Text(line, "dumped");
+}
+
+void OnFirstLaunch(const Line& line, Process& process) {
+  Function& function = process.functions[Id(line, "function")];
+  function.id = Id(line, "function");
+  function.first_launch_ns = std::max(function.first_launch_ns, Unsigned(line, "ns"));
 }
 
 void OnFunction(const Line& line, Process& process) {
@@ -209,12 +220,25 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"process", OnProcess}, {"driver", OnDriver},     {"device", OnDevice},
-    {"context", OnContext}, {"stream", OnStream},     {"image", OnImage},
-    {"unload", OnUnload},   {"function", OnFunction}, {"attribute", OnAttribute},
-    {"capture", OnCapture}, {"graph", OnGraph},       {"error", OnError},
-    {"log", OnLog},         {"table", OnTable},       {"fork", OnFork},
-    {"lost", OnLost},       {"alias", OnAlias},
+    {"process", OnProcess},
+    {"driver", OnDriver},
+    {"device", OnDevice},
+    {"context", OnContext},
+    {"stream", OnStream},
+    {"image", OnImage},
+    {"unload", OnUnload},
+    {"function", OnFunction},
+    {"attribute", OnAttribute},
+    {"capture", OnCapture},
+    {"graph", OnGraph},
+    {"error", OnError},
+    {"log", OnLog},
+    {"table", OnTable},
+    {"fork", OnFork},
+    {"lost", OnLost},
+    {"alias", OnAlias},
+    {"dump", OnDump},
+    {"first_launch", OnFirstLaunch},
 };
 
 bool Apply(std::string_view text, Process& process) {

@@ -67,6 +67,7 @@ struct Function {
   uint32_t image = 0;
   std::string api;
   uint64_t ns = 0;                        // of the look-up, in which lazy loading may compile
+  uint64_t first_launch_ns = 0;           // of the slowest first launch of a thread; 0: under 1 ms
   std::map<int64_t, int64_t> attributes;  // by number of CUfunction_attribute
   std::map<int64_t, int64_t> set;         // of these, what the program set
   uint64_t launches = 0;                  // exact, over all threads

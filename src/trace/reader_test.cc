@@ -46,6 +46,10 @@ TEST(Events, AreJoinedByTheirIds) {
       R"({"event":"attribute","ts":3,"tid":70,"function":1,"attribute":4,"value":168,"set":false})"
       "\n"
       R"({"event":"unload","ts":4,"tid":70,"image":1})"
+      "\n"
+      R"({"event":"dump","ts":4,"tid":70,"image":1,"dumped":"ab.ptx"})"
+      "\n"
+      R"({"event":"first_launch","ts":4,"tid":70,"function":1,"ns":2500000})"
       "\n",
       ring.bytes());
   EXPECT_EQ(process.driver_version, 13000);
@@ -59,6 +63,8 @@ TEST(Events, AreJoinedByTheirIds) {
   EXPECT_EQ(scale.attributes.at(4), 168);
   EXPECT_THAT(scale.set, IsEmpty());
   EXPECT_TRUE(process.images.at(1).unloaded);
+  EXPECT_EQ(process.images.at(1).dumped, "ab.ptx");
+  EXPECT_EQ(process.functions.at(1).first_launch_ns, 2'500'000U);
   EXPECT_EQ(FunctionName(process, 1), "scale(float*)");
   EXPECT_EQ(FunctionName(process, 9), "a kernel whose name is not known");
   EXPECT_EQ(KernelLaunches(process), 5u);
