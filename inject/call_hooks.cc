@@ -560,6 +560,7 @@ int Forward(const Wrapped& hook, void* function, const uint64_t* arguments) {
 
 Open BeginCall(const Wrapped& hook, const Call& call, uint64_t clock, uint32_t stream,
                uint16_t stream_flags) {
+  const SharedRingLock lock(thread.shared_ring);
   const Open open = Begin(hook.op, clock);
   trace::Record& record = *open.record;
   record.flags = stream_flags;
@@ -625,10 +626,7 @@ int Around(uint32_t number, const uint64_t* arguments) {
   Open open = {};
   if (hook.op != Op::kNone) open = BeginCall(hook, call, clock, stream, flags);
   call.result = Forward(hook, function, arguments);
-  if (hook.op != Op::kNone) {
-    Finish(open, call.result);
-    if ((wants_time || timed) && Ours(open)) SetDuration(open, Clock() - clock);
-  }
+  if (hook.op != Op::kNone) FinishCall(open, call.result, wants_time || timed);
   if (wants_time) call.ns = SlowClock() - started;
   Learn(call, stream);
   return call.result;

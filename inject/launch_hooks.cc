@@ -16,7 +16,7 @@ using trace::Op;
 constexpr uint64_t kSlow = 1'000'000;  // ns
 
 // Why there is more to do when the call has returned.
-enum More : uint32_t { kIsFirst = 1, kIsTimed = 2, kIsCaptured = 4 };
+enum More : uint32_t { kIsFirst = 1, kIsTimed = 2, kIsCaptured = 4, kIsShared = 8 };
 
 // A launch whose record is written, but for the result. In two registers while the driver works.
 struct Started {
@@ -74,6 +74,8 @@ __attribute__((always_inline)) inline Started StartIn(Op op, bool per_thread, ui
       more |= kIsCaptured;
     }
   }
+  if (kShared) more |= kIsShared;
+  const SharedRingLock lock(kShared);
   const Open open = BeginIn<kShared>(op, clock);
   trace::Record& record = *open.record;
   if (Unlikely(CountFunction<kShared>(function) == 0)) {
@@ -131,7 +133,7 @@ KernelShape ShapeOf(const trace::Record& record) {
                        {record.grid_x, record.grid_yz[0], record.grid_yz[1]},
                        {record.block[0], record.block[1], record.block[2]},
                        record.shared};
-  if ((record.flags & trace::kSaturated) == 0) return shape;
+  if ((record.flags & trace::kSaturated) == 0 || thread.shared_ring) return shape;
   for (int i = 0; i < 3; ++i) shape.grid[i] = thread.ring->wide[i];
   for (int i = 0; i < 3; ++i) shape.block[i] = thread.ring->wide[i + 3];
   return shape;
@@ -143,15 +145,25 @@ void NoteFirstLaunch(uint32_t function, uint64_t ns) {
   event.Number("function", function).Number("ns", ns);
 }
 
-__attribute__((noinline, cold)) void FinishSlowly(const Started& started, const char* api,
-                                                  int result) {
-  const uint64_t clock = Clock();
-  const uint64_t ns = (started.more & kIsFirst) != 0 ? SlowClock() - first_started : 0;
+// Stores the result and takes a copy of the record; false if the record is another's by now, as
+// after a very long call.
+bool FinishRecord(const Started& started, int result, trace::Record& record) {
+  const SharedRingLock lock((started.more & kIsShared) != 0);
   const Open open = {started.record, started.sequence};
-  // In the shared ring, and after a very long call, the record may be another's by now.
-  if (!Ours(open)) return;
-  if ((started.more & (kIsFirst | kIsTimed)) != 0) SetDuration(open, clock - started.record->clock);
-  const trace::Record record = *started.record;
+  if (!Ours(open)) return false;
+  Finish(open, result);
+  if ((started.more & (kIsFirst | kIsTimed)) != 0) {
+    SetDuration(open, Clock() - started.record->clock);
+  }
+  record = *started.record;
+  return true;
+}
+
+__attribute__((noinline, cold)) int FinishSlowly(const Started& started, const char* api,
+                                                 int result) {
+  const uint64_t ns = (started.more & kIsFirst) != 0 ? SlowClock() - first_started : 0;
+  trace::Record record;
+  if (!FinishRecord(started, result, record)) return result;
   if (ns != 0) NoteFirstLaunch(record.function, ns);
   const KernelShape shape = ShapeOf(record);
   if (result != kSuccess) {
@@ -159,15 +171,16 @@ __attribute__((noinline, cold)) void FinishSlowly(const Started& started, const 
   } else if ((started.more & kIsCaptured) != 0) {
     AddCaptured(record.capture, kNodeKernel, &shape);
   }
+  return result;
 }
 
 __attribute__((always_inline)) inline int FinishLaunch(const Started& started, const char* api,
                                                        int result) {
-  if (Unlikely(started.record == nullptr)) return result;
-  Finish({started.record, started.sequence}, result);
-  if (Unlikely((static_cast<uint32_t>(result) | started.more) != 0))
-    FinishSlowly(started, api, result);
-  return result;
+  if (Unlikely((static_cast<uint32_t>(result) | started.more) != 0)) {
+    return started.record == nullptr ? result : FinishSlowly(started, api, result);
+  }
+  if (!Unlikely(started.record == nullptr)) Finish({started.record, started.sequence}, kSuccess);
+  return kSuccess;
 }
 
 using LaunchKernelCall = int (*)(Handle, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
@@ -283,15 +296,32 @@ int LaunchGridAsync(Handle function, int width, int height, Handle stream) {
                           function, width, height, stream));
 }
 
-__attribute__((noinline, cold)) void GraphSlowly(Handle exec, int result,
-                                                 const trace::Record& record) {
+__attribute__((noinline, cold)) void GraphSlowly(Handle exec, int result, uint32_t stream,
+                                                 uint32_t capture) {
   if (result != kSuccess) {
-    RecordError(
-        {"cuGraphLaunch", result, nullptr, exec, nullptr, record.stream, true, record.capture, 0});
-  } else if (record.capture != 0) {
+    RecordError({"cuGraphLaunch", result, nullptr, exec, nullptr, stream, true, capture, 0});
+  } else {
     // A graph launched into a capture becomes a node with a graph in it.
-    AddCaptured(record.capture, kNodeChild, nullptr);
+    AddCaptured(capture, kNodeChild, nullptr);
   }
+}
+
+inline Open BeginGraph(uint64_t clock, uint16_t flags, uint32_t stream, uint32_t capture,
+                       uint32_t graph) {
+  const SharedRingLock lock(thread.shared_ring);
+  const Open open = Begin(Op::kGraphLaunch, clock);
+  trace::Record& record = *open.record;
+  record.flags = flags;
+  if (capture != 0) record.flags |= trace::kCaptured;
+  record.function = 0;
+  record.stream = stream;
+  NoShape(record);
+  record.context = thread.context;
+  record.shared = 0;
+  record.capture = capture;
+  record.aux = graph;
+  Publish(open);
+  return open;
 }
 
 template <uint32_t kHook, bool kPerThread>
@@ -305,21 +335,12 @@ int GraphLaunch(Handle exec, Handle stream) {
   if (Unlikely(state->captures_live.load(std::memory_order_relaxed) != 0)) {
     capture = CaptureOf(stream, kPerThread);
   }
-  const Open open = Begin(Op::kGraphLaunch, clock);
-  trace::Record& record = *open.record;
-  record.flags = StreamFlags(stream, kPerThread) | (capture != 0 ? trace::kCaptured : 0);
-  record.function = 0;
-  record.stream = stream_id;
-  NoShape(record);
-  record.context = thread.context;
-  record.shared = 0;
-  record.capture = capture;
-  record.aux = graph;
-  Publish(open);
+  const Open open = BeginGraph(clock, StreamFlags(stream, kPerThread), stream_id, capture, graph);
   const int result = call(exec, stream);
-  Finish(open, result);
-  if (Unlikely(timed) && Ours(open)) SetDuration(open, Clock() - clock);
-  if (Unlikely((static_cast<uint32_t>(result) | capture) != 0)) GraphSlowly(exec, result, record);
+  FinishCall(open, result, timed);
+  if (Unlikely((static_cast<uint32_t>(result) | capture) != 0)) {
+    GraphSlowly(exec, result, stream_id, capture);
+  }
   return result;
 }
 

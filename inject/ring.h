@@ -41,7 +41,8 @@ inline void Add(std::atomic<uint64_t>& counter) {
   }
 }
 
-/// A record that is being written. It is whole, but for the result, before the driver is called.
+/// A record that is being written, under SharedRingLock until it is published. It is whole, but for
+/// the result, before the driver is called.
 struct Open {
   trace::Record* record;
   uint32_t sequence;
@@ -99,6 +100,13 @@ inline void SetDuration(const Open& open, uint64_t ticks) {
 
 inline void Finish(const Open& open, int result) {
   if (!Unlikely(!Ours(open))) open.record->result = result;
+}
+
+/// The same, with the time that it took, for a thread that may share its ring.
+inline void FinishCall(const Open& open, int result, bool with_time) {
+  const SharedRingLock lock(thread.shared_ring);
+  Finish(open, result);
+  if (Unlikely(with_time) && Ours(open)) SetDuration(open, Clock() - open.record->clock);
 }
 
 }  // namespace cuproof::inject

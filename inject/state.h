@@ -114,6 +114,7 @@ struct State {
   std::atomic<uint32_t> logs_registered;
   std::atomic<uint32_t> nodes_destroyed;  // 1: cuGraphDestroyNode was called
   pthread_mutex_t lock;                   // all zero is unlocked
+  pthread_mutex_t shared_ring;            // of the records of ring 0, which many threads write
   trace::FileHeader* file;
   int ring_errno;
   std::atomic<uint32_t> streams;
@@ -171,6 +172,22 @@ class KeepErrno {
 
  private:
   int saved_;
+};
+
+/// Held while a record of ring 0 is written; nothing for a thread with a ring of its own.
+class SharedRingLock {
+ public:
+  explicit SharedRingLock(bool shared) : shared_(shared) {
+    if (Unlikely(shared_)) pthread_mutex_lock(&state->shared_ring);
+  }
+  ~SharedRingLock() {
+    if (Unlikely(shared_)) pthread_mutex_unlock(&state->shared_ring);
+  }
+  SharedRingLock(const SharedRingLock&) = delete;
+  SharedRingLock& operator=(const SharedRingLock&) = delete;
+
+ private:
+  bool shared_;
 };
 
 class Lock {
