@@ -8,6 +8,11 @@ namespace cuproof::inject {
 
 using Handle = void*;  // CUfunction, CUkernel, CUmodule, CUlibrary, CUstream, CUgraph, …
 
+/// A number in the place of a handle, or a handle that was kept as a number.
+inline void* AsHandle(uintptr_t number) {
+  return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): that is its purpose
+}
+
 inline constexpr int kSuccess = 0;
 // CUDA_ERROR_DEINITIALIZED: what destructors of static objects are told when the driver has gone
 // first. Every program with cudart ends with some.

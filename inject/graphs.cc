@@ -27,7 +27,7 @@ void Release(GraphShadow* shadow) {
 }
 
 GraphShadow* Find(Kind kind, const void* handle) {
-  return reinterpret_cast<GraphShadow*>(state->map.Find(kind, handle));
+  return static_cast<GraphShadow*>(AsHandle(state->map.Find(kind, handle)));
 }
 
 // Takes over one reference.
@@ -70,7 +70,7 @@ GraphShadow* Copy(const GraphShadow* from) {
 
 // Captures stand in the map of graphs under small numbers, which are no addresses.
 const void* CaptureHandle(uint32_t capture) {
-  return reinterpret_cast<const void*>(uintptr_t{1} + capture % kMaxCaptures);
+  return AsHandle(uintptr_t{1} + capture % kMaxCaptures);
 }
 
 uint32_t Live(uint64_t found) {
@@ -87,7 +87,7 @@ const void* CaptureKey(const void* stream, bool per_thread) {
   const auto handle = reinterpret_cast<uintptr_t>(stream);
   if (handle == kPerThreadStream || (handle == 0 && per_thread)) {
     // Below 2^32, so never the address of a stream.
-    return reinterpret_cast<const void*>(uintptr_t{thread.tid});
+    return AsHandle(thread.tid);
   }
   return stream;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver_types.h"
 #include "events.h"
 
 namespace cuproof::inject {
@@ -260,7 +261,7 @@ bool Attach() {
     thread.own_epoch = shared ? kNoEpoch : thread.epoch;
   }
   if (has_thread_end && !thread.shared_ring) {
-    pthread_setspecific(thread_end, reinterpret_cast<void*>(uintptr_t{thread.epoch}));
+    pthread_setspecific(thread_end, AsHandle(thread.epoch));
   }
   if (fresh) {
     WriteProcessEvents(forked);
