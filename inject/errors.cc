@@ -13,6 +13,14 @@ uint32_t ImageOfFunction(uint32_t function) {
              : state->function[function].image.load(std::memory_order_relaxed);
 }
 
+// What tells images apart, the same when one is loaded again.
+uint64_t ImageKey(uint32_t image) {
+  if (image == 0 || image >= kMaxImages) return 0;
+  const ImageShadow& shadow = state->image[image];
+  const uint64_t place = reinterpret_cast<uintptr_t>(shadow.bytes) * 0x9e3779b97f4a7c15;
+  return shadow.hash[0] != 0 ? shadow.hash[0] : place;
+}
+
 // What the explanation will want to look into.
 void KeepImages(const Failure& failure, uint32_t function) {
   KeepImage(failure.image);
@@ -32,7 +40,7 @@ void RecordError(const Failure& failure) {
   const uint64_t what = reinterpret_cast<uintptr_t>(failure.api) ^
                         static_cast<uint64_t>(static_cast<uint32_t>(failure.result)) << 48 ^
                         static_cast<uint64_t>(function) << 24;
-  const uint32_t count = Repeat(what);
+  const uint32_t count = Repeat(what ^ ImageKey(failure.image));
   if (!WorthALine(count)) return;
   const uint32_t image = failure.image != 0 ? failure.image : ImageOfFunction(function);
   KeepImages(failure, function);

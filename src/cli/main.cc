@@ -9,19 +9,37 @@
 
 #include "cli/command.h"
 #include "cli/shared_options.h"
+#include "target/edit_distance.h"
 
 namespace cuproof {
 namespace {
 
+/// "no command 'rum'; did you mean run?"
+std::string UnknownCommand(const CLI::App& app, std::string_view word) {
+  std::string nearest;
+  size_t least = 3;  // further away, it is no typing error
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const size_t distance = EditDistance(word, command->get_name());
+    if (distance >= least) continue;
+    least = distance;
+    nearest = command->get_name();
+  }
+  return fmt::format("no command '{}'{}", word,
+                     nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+}
+
 /// Help and the version go to standard output; what was wrong with the arguments is one line.
-int Explain(const CLI::App& app, const CLI::ParseError& error, int exit_cannot) {
+int Explain(const CLI::App& app, const CLI::ParseError& error, int exit_cannot, const char* first) {
   if (error.get_exit_code() != 0) {
     std::string what = error.what();
+    const bool no_command = app.get_subcommands().empty();
+    if (no_command && first != nullptr && first[0] != '-') what = UnknownCommand(app, first);
     // CLI11 lists stray arguments last first.
-    if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    if (!no_command && dynamic_cast<const CLI::ExtrasError*>(&error)) {
       const std::vector<std::string> extras = app.remaining(true);
       what = fmt::format("the following argument{} not expected: {}",
                          extras.size() == 1 ? " was" : "s were", fmt::join(extras, " "));
+      if (exit_cannot == kExitRunFailed) what += "; put -- before the command";
     }
     PrintError({ErrorCode::kUsage, what + "; see --help", "", std::nullopt});
     return exit_cannot;
@@ -64,7 +82,7 @@ int Run(int argc, char** argv, Invocation invocation) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return Explain(app, error, is_run ? kExitRunFailed : kExitCannot);
+    return Explain(app, error, is_run ? kExitRunFailed : kExitCannot, argc > 1 ? argv[1] : nullptr);
   } catch (const std::bad_alloc&) {
     PrintError({ErrorCode::kTooLarge, "not enough memory", "", std::nullopt});
     return kExitCannot;

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ struct RunArguments {
 };
 
 void Say(const RunArguments& arguments, const std::string& line) {
-  if (!arguments.quiet) fmt::print(stderr, "cuproof: {}\n", EscapeTerminal(line));
+  if (!arguments.quiet) PrintNotice(fmt::format("cuproof: {}\n", EscapeTerminal(line)));
 }
 
 int Fail(const Error& error, int exit_code = kExitRunFailed) {
@@ -94,7 +95,7 @@ void Summarise(const RunArguments& arguments, const RunFolder& folder) {
   if (!summary) {
     PrintError(summary.error());
   } else {
-    fmt::print(stderr, "{}", *summary);
+    PrintNotice(*summary);
   }
 }
 
@@ -125,7 +126,25 @@ int RunRecorded(const RunArguments& arguments, const Command& command, RunFolder
   return outcome.ending->signal != 0 ? 128 + outcome.ending->signal : outcome.ending->exit_code;
 }
 
+// Where a standard stream is closed, a file of ours would get its number, and what is said on
+// standard error would be written into it. The program gets its streams as they were: closed.
+void KeepStandardStreamsTaken() {
+  while (true) {
+    const int file = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (file < 0 || file > STDERR_FILENO) {
+      if (file >= 0) close(file);
+      return;
+    }
+  }
+}
+
+// CLI11 reads "-1" as a size of 16 exabytes.
+std::string NotNegative(const std::string& text) {
+  return text.starts_with('-') ? "expected a size such as 64M, got " + text : "";
+}
+
 int RunRun(const RunArguments& arguments, const Invocation& invocation) {
+  KeepStandardStreamsTaken();
   if (invocation.command.empty()) {
     return Fail({ErrorCode::kUsage,
                  "expected a command behind --, as in: cuproof run -- python train.py", "",
@@ -214,11 +233,13 @@ void AddRunCommand(CLI::App& app, int& exit_code, const Invocation& invocation) 
   command
       ->add_option("--max-events", arguments->options.event_bytes,
                    "bytes of rare events (loads, errors) kept of each process: 64M, 1G")
+      ->check(NotNegative)
       ->transform(CLI::AsSizeValue(false))
       ->default_str("64M");
   command
       ->add_option("--max-images", arguments->options.image_bytes,
                    "bytes of images copied for each process")
+      ->check(NotNegative)
       ->transform(CLI::AsSizeValue(false))
       ->default_str("1G");
   command->add_flag("--exec", arguments->exec,

@@ -142,6 +142,8 @@ Result<Target> TargetOptions::Resolve() const {
   return target;
 }
 
+void PrintNotice(const std::string& text) { WriteAll(STDERR_FILENO, text); }
+
 void PrintError(const Error& error) { WriteAll(STDERR_FILENO, ErrorLine(error) + "\n"); }
 
 Result<bool> WriteOutput(const std::string& file, const std::string& text) {

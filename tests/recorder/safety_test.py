@@ -177,6 +177,28 @@ class Safety(unittest.TestCase):
         lines = events(self.lab.root / "run", "error")
         self.assertEqual([line.get("count", 1) for line in lines], [2**i for i in range(20)])
 
+    def test_images_that_fail_are_told_apart(self):
+        failing = self.lab.root / "failing.c"
+        text = (ROOT / "tests/driver_model/instant_driver.c").read_text()
+        failing.write_text(text.replace("  *module = HANDLE;\n  return CUDA_SUCCESS;", "  *module = HANDLE;\n  return 200;"))
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT}/tests/driver_model",
+                        "-Wl,-soname,libcuda.so.1", "-o", self.lab.driver, failing], check=True)
+        self.record(self.program("""
+            void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+            int (*load)(void**, const void*) = (int (*)(void**, const void*))dlsym(driver, "cuModuleLoadData");
+            for (int round = 0; round < 3; ++round)
+              for (int i = 0; i < 5; ++i) {
+                char* image = malloc(100); void* module;
+                snprintf(image, 100, "//\\n.version 8.0 // %d\\n", i);
+                load(&module, image); free(image);
+              }
+            return 0;"""))
+        folder = self.lab.root / "run"
+        hashes = {event["id"]: event["hash"] for event in events(folder, "image")}
+        lines = sorted((hashes[event["image"]], event.get("count", 1)) for event in events(folder, "error"))
+        self.assertEqual(len({name for name, _ in lines}), 5)
+        self.assertEqual([count for _, count in lines], [1, 2] * 5)
+
     def test_a_bound_on_the_events_holds(self):
         program = self.program("""
             start();
