@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <iostream>
 #include <new>
 #include <string_view>
@@ -83,9 +84,6 @@ int Run(int argc, char** argv, Invocation invocation) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return Explain(app, error, is_run ? kExitRunFailed : kExitCannot, argc > 1 ? argv[1] : nullptr);
-  } catch (const std::bad_alloc&) {
-    PrintError({ErrorCode::kTooLarge, "not enough memory", "", std::nullopt});
-    return kExitCannot;
   }
   return exit_code;
 }
@@ -94,8 +92,15 @@ int Run(int argc, char** argv, Invocation invocation) {
 }  // namespace cuproof
 
 int main(int argc, char** argv) {
-  // A reader that closes the pipe early (head, less) is told by EPIPE where we write.
-  cuproof::Invocation invocation;
-  invocation.inherited_sigpipe = std::signal(SIGPIPE, SIG_IGN);
-  return cuproof::Run(argc, argv, invocation);
+  try {
+    // A reader that closes the pipe early (head, less) is told by EPIPE where we write.
+    cuproof::Invocation invocation;
+    invocation.inherited_sigpipe = std::signal(SIGPIPE, SIG_IGN);
+    return cuproof::Run(argc, argv, invocation);
+  } catch (const std::bad_alloc&) {
+    std::fputs("cuproof: not enough memory\n", stderr);
+  } catch (...) {
+    std::fputs("cuproof: a fault of its own; please report how to repeat it\n", stderr);
+  }
+  return cuproof::kExitCannot;
 }
