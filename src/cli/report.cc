@@ -42,7 +42,9 @@ void AddReportCommand(CLI::App& app, int& exit_code) {
   auto output = std::make_shared<OutputOptions>();
   CLI::App* command = app.add_subcommand(
       "report", "what a run under `cuproof run` did, while it goes on or after its end");
-  command->add_option("DIR", *folder, "the folder of the run")->required()->check(NotEmpty());
+  command->add_option("DIR", *folder, "the folder of the run, or a file in it")
+      ->required()
+      ->check(NotEmpty());
   output->AddTo(*command, {"text", "json", "perfetto"});
   command->footer(
       "perfetto is trace-event JSON of the calls that are still recorded, for ui.perfetto.dev.\n"

@@ -118,7 +118,7 @@ std::string Shortened(std::string text, size_t bytes) {
 }
 
 std::string KernelName(const trace::Process& process, uint32_t function) {
-  constexpr size_t kMost = 500;
+  constexpr size_t kMost = 1000;
   return Shortened(trace::FunctionName(process, function), kMost);
 }
 
@@ -126,6 +126,10 @@ std::string Grouped(uint64_t value) {
   std::string text = std::to_string(value);
   for (size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
   return text;
+}
+
+std::string RecordAgain(const trace::Run& run) {
+  return run.dump_images ? std::string() : "record again with `cuproof run --dump-images`";
 }
 
 std::string CallName(const ErrorContext& context) {

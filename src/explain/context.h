@@ -88,6 +88,7 @@ std::string Grouped(uint64_t value);
 std::string CallName(const ErrorContext& context);
 
 // One a file. Each gives a finding for the errors that it knows, else nothing.
+std::optional<Finding> ExplainFork(const ErrorContext& context);          // CP508
 std::optional<Finding> ExplainImage(const ErrorContext& context);         // CP501
 std::optional<Finding> ExplainRegisters(const ErrorContext& context);     // CP502
 std::optional<Finding> ExplainRange(const ErrorContext& context);         // CP503
@@ -95,6 +96,12 @@ std::optional<Finding> ExplainAsynchronous(const ErrorContext& context);  // CP5
 std::optional<Finding> ExplainLaunchForm(const ErrorContext& context);    // CP505
 std::optional<Finding> ExplainMemory(const ErrorContext& context);        // CP506
 Finding ExplainOther(const ErrorContext& context);                        // CP507
+
+/// True for the error of a process that forked with the driver in use: every call returns it.
+bool IsOfFork(const trace::Process& process, int64_t result);
+
+/// "record again with `cuproof run --dump-images`"; empty where that has been done.
+std::string RecordAgain(const trace::Run& run);
 
 /// True for errors that a context keeps: every later call in it returns them.
 bool IsSticky(int64_t result);

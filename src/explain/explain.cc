@@ -13,9 +13,10 @@ using explain::ErrorContext;
 
 Finding Explain(const ErrorContext& context) {
   using Explainer = std::optional<Finding> (*)(const ErrorContext&);
-  constexpr Explainer kExplainers[] = {explain::ExplainImage,      explain::ExplainRegisters,
-                                       explain::ExplainRange,      explain::ExplainAsynchronous,
-                                       explain::ExplainLaunchForm, explain::ExplainMemory};
+  constexpr Explainer kExplainers[] = {explain::ExplainFork,         explain::ExplainImage,
+                                       explain::ExplainRegisters,    explain::ExplainRange,
+                                       explain::ExplainAsynchronous, explain::ExplainLaunchForm,
+                                       explain::ExplainMemory};
   for (const Explainer explainer : kExplainers) {
     if (auto finding = explainer(context)) return std::move(*finding);
   }
@@ -46,6 +47,31 @@ void Bound(Finding& finding) {
   for (std::string& fact : finding.evidence) fact = explain::Shortened(std::move(fact), kMost);
 }
 
+// What every process of a program meets is told once.
+void JoinNotes(std::vector<Explanation>& explanations) {
+  std::map<std::tuple<std::string, std::string, std::vector<std::string>, std::vector<std::string>>,
+           size_t>
+      seen;
+  std::vector<Explanation> joined;
+  for (Explanation& explanation : explanations) {
+    const Finding& finding = explanation.finding;
+    if (finding.severity == Severity::kNote) {
+      const auto [known, fresh] = seen.try_emplace(
+          {finding.id, finding.message, finding.evidence, explanation.driver_words}, joined.size());
+      if (!fresh) {
+        Explanation& first = joined[known->second];
+        first.count += explanation.count;
+        first.exact &= explanation.exact;
+        if (first.last_process != explanation.process) ++first.processes;
+        first.last_process = explanation.process;
+        continue;
+      }
+    }
+    joined.push_back(std::move(explanation));
+  }
+  explanations = std::move(joined);
+}
+
 // Explaining reads images, and a hostile record can name the same error a million times.
 constexpr size_t kMaxExplained = 2000;
 
@@ -59,6 +85,7 @@ std::vector<Explanation> ExplainRun(const trace::Run& run) {
   std::map<Key, size_t> seen;
   for (size_t p = 0; p < run.processes.size(); ++p) {
     const trace::Process& process = run.processes[p];
+    const bool exact = trace::ErrorCountsExact(process);
     for (size_t e = 0; e < process.errors.size(); ++e) {
       const trace::ApiError& error = process.errors[e];
       Key key{p,
@@ -70,10 +97,12 @@ std::vector<Explanation> ExplainRun(const trace::Run& run) {
               error.grid.value_or(trace::Extent{}),
               error.block.value_or(trace::Extent{}),
               error.shared.value_or(0)};
-      if (explain::IsSticky(error.result)) key = {p, "", error.result, 0, "", 0, {}, {}, 0};
+      if (explain::IsSticky(error.result) || explain::IsOfFork(process, error.result))
+        key = {p, "", error.result, 0, "", 0, {}, {}, 0};
       const auto known = seen.find(key);
       if (known != seen.end()) {
         explanations[known->second].count += error.count;
+        explanations[known->second].exact &= exact || !error.repeated;
         AddWords(error, explanations[known->second].driver_words);
         continue;
       }
@@ -81,14 +110,16 @@ std::vector<Explanation> ExplainRun(const trace::Run& run) {
       Explanation explanation;
       explanation.finding = Explain({run, process, error});
       Bound(explanation.finding);
-      explanation.process = p;
+      explanation.process = explanation.last_process = p;
       explanation.error = e;
       explanation.count = error.count;
+      explanation.exact = exact || !error.repeated;
       AddWords(error, explanation.driver_words);
       seen.emplace(std::move(key), explanations.size());
       explanations.push_back(std::move(explanation));
     }
   }
+  JoinNotes(explanations);
   std::stable_sort(explanations.begin(), explanations.end(),
                    [](const Explanation& a, const Explanation& b) {
                      return a.finding.severity > b.finding.severity;

@@ -14,6 +14,9 @@ struct Explanation {
   size_t process = 0;                     // index in Run::processes, of the first one
   size_t error = 0;                       // index in Process::errors, of the first one
   uint64_t count = 1;                     // equal errors
+  bool exact = true;                      // false: there may have been more of them
+  size_t processes = 1;                   // that an equal note came from
+  size_t last_process = 0;                // of these
   std::vector<std::string> driver_words;  // what the driver itself said, verbatim
 };
 

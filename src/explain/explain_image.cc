@@ -6,6 +6,7 @@
 
 #include "explain/context.h"
 #include "rule/rule.h"
+#include "target/facts.h"
 
 namespace cuproof::explain {
 namespace {
@@ -66,17 +67,52 @@ bool OfTheMachine(const ErrorContext& context, Finding& finding) {
   return false;
 }
 
+// Nothing that a driver takes starts like these bytes. More bytes would not help.
+void AddForeign(const ErrorContext& context, const trace::ImageLoad& image, Finding& finding) {
+  finding.message = fmt::format("{} returned {}: these bytes are no ELF, fatbin or PTX",
+                                CallName(context), ErrorText(context.error.result));
+  finding.evidence.push_back(ImageName(image));
+}
+
+bool IsNewer(const Image& image) {
+  return image.arch.number != 0 && FindArch(image.arch.number) == nullptr;
+}
+
+// Targets that came after the tables: whether a GPU runs them is not known.
+std::string NewerTargets(const FileImages& images) {
+  std::string text;
+  for (const Image& image : images.images) {
+    if (!IsNewer(image)) continue;
+    const std::string target = ImageTarget(image);
+    if (text.find(target) == std::string::npos) text += (text.empty() ? "" : ", ") + target;
+  }
+  return text;
+}
+
+bool AllNewer(const FileImages& images) {
+  return !images.images.empty() && std::all_of(images.images.begin(), images.images.end(), IsNewer);
+}
+
 void AddImage(const ErrorContext& context, const trace::ImageLoad& image, Finding& finding) {
   const auto gpu = GpuOf(context);
   const auto driver = DriverOf(context);
   const ImageBytes opened = OpenImage(context.run, image);
+  const bool foreign =
+      opened.bytes.empty() ? image.kind == "unknown" : ListImages(opened.bytes).modules.empty();
+  if (foreign && (opened.bytes.empty() || !gpu)) {
+    AddForeign(context, image, finding);
+    return;
+  }
   if (!opened.bytes.empty() && gpu) {
     FileImages images = ListImages(opened.bytes);
     ReadModules(opened.bytes, images, std::vector<uint32_t>(images.modules.empty() ? 0 : 1, 0));
     const std::string targets = TargetList(images);
-    const bool any = !images.modules.empty();
+    const std::string newer = NewerTargets(images);
+    const FileVerdict verdict = JudgeFile(images, *gpu, driver);
+    // Rules go by the numbers of targets that are known: of another one alone nothing follows.
+    const bool unknown = verdict.outcome == Outcome::kUnknown || AllNewer(images);
     const std::vector<Finding> found = Judge(std::move(images), ImageName(image), *gpu, driver);
-    if (!found.empty() && found.front().severity == Severity::kError) {
+    if (!unknown && !found.empty() && found.front().severity == Severity::kError) {
       const Finding& why = found.front();
       finding.message = fmt::format("{} returned {}: {}", CallName(context),
                                     ErrorText(context.error.result), why.message);
@@ -85,10 +121,15 @@ void AddImage(const ErrorContext& context, const trace::ImageLoad& image, Findin
       finding.fix = why.fix;
       finding.source = why.source;
       finding.verified_on = why.verified_on;
-    } else if (!any) {
-      finding.message = fmt::format("{} returned {}: the bytes are no image that a driver takes",
-                                    CallName(context), ErrorText(context.error.result));
-      finding.evidence.push_back(ImageName(image));
+    } else if (foreign) {
+      AddForeign(context, image, finding);
+      return;
+    } else if (unknown || !newer.empty()) {
+      finding.message = fmt::format(
+          "{} returned {}: {} is newer than this cuproof's tables: not known whether it runs on {}",
+          CallName(context), ErrorText(context.error.result),
+          newer.empty() ? "the image, the GPU or the driver" : newer, GpuText(gpu));
+      finding.evidence.push_back(fmt::format("{} holds {}", ImageName(image), targets));
     } else {
       finding.message =
           fmt::format("{} returned {}; why is not known: by its headers the image runs on {}",
@@ -103,7 +144,7 @@ void AddImage(const ErrorContext& context, const trace::ImageLoad& image, Findin
     finding.evidence.push_back(opened.bytes.empty()
                                    ? fmt::format("{}: {}", ImageName(image), opened.why_not)
                                    : ImageName(image));
-    finding.fix = gpu ? "record again with `cuproof run --dump-images`"
+    finding.fix = gpu ? RecordAgain(context.run)
                       : "the program did not ask for the GPU's compute capability: check the image "
                         "with `cuproof check --gpu`";
   }
@@ -138,7 +179,7 @@ std::optional<Finding> ExplainImage(const ErrorContext& context) {
   }
   finding.message = fmt::format("{} returned {}; which image it was about is not recorded",
                                 CallName(context), ErrorText(context.error.result));
-  finding.fix = "record again with `cuproof run --dump-images`";
+  finding.fix = RecordAgain(context.run);
   return finding;
 }
 

@@ -65,7 +65,8 @@ std::string FixFor(const Suspect& suspect, uint32_t largest, uint32_t cap) {
   return text;
 }
 
-void Describe(const LaunchLimits& limits, const Suspect& suspect, Finding& finding) {
+void Describe(const trace::Run& run, const LaunchLimits& limits, const Suspect& suspect,
+              Finding& finding) {
   const auto registers = static_cast<uint64_t>(suspect.facts.registers->value);
   const uint64_t threads = suspect.shape.Threads();
   const uint32_t largest = LargestBlock(limits, registers);
@@ -89,8 +90,9 @@ void Describe(const LaunchLimits& limits, const Suspect& suspect, Finding& findi
         fmt::format("{} threads fit with {} registers or fewer", threads, cap));
   if (!suspect.facts.ptx) {
     finding.evidence.push_back(
-        "whether its module holds PTX is not known; `cuproof run "
-        "--dump-images` tells");
+        run.dump_images
+            ? "whether its module holds PTX is not known"
+            : "whether its module holds PTX is not known; `cuproof run --dump-images` tells");
   } else {
     finding.evidence.push_back(*suspect.facts.ptx
                                    ? "its module holds PTX: the driver can compile it with a cap"
@@ -131,7 +133,7 @@ std::optional<Finding> ExplainRegisters(const ErrorContext& context) {
                     Grouped(RegistersOfBlock(*limits, registers, suspect.shape.Threads())),
                     GpuText(GpuOf(context)), Grouped(limits->registers));
     finding.evidence.push_back(ShapeText(suspect.shape));
-    Describe(*limits, suspect, finding);
+    Describe(context.run, *limits, suspect, finding);
     if (too_large > 1)
       finding.evidence.push_back(
           fmt::format("{} more kernel nodes are too large, too", too_large - 1));
@@ -156,7 +158,7 @@ std::optional<Finding> ExplainRegisters(const ErrorContext& context) {
         "{} for {}; how many registers {} is not known", begin, name,
         suspects.size() == 1 ? "its threads take"
                              : fmt::format("{} of its {} kernels take", unknown, suspects.size()));
-    finding.fix = "record again with `cuproof run --dump-images`";
+    finding.fix = RecordAgain(context.run);
     return finding;
   }
   finding.message =

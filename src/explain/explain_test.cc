@@ -37,6 +37,14 @@ class Recorded {
     folder_.Write("images/" + name, bytes);
     return *this;
   }
+  Recorded& RunJson(const std::string& text) {
+    folder_.Write("run.json", text);
+    return *this;
+  }
+  Recorded& Process(const std::string& name) {  // of the same events
+    folder_.Write(name, events_);
+    return *this;
+  }
   std::vector<Explanation> Explain() {
     folder_.Write("70.jsonl", events_);
     run_ = trace::ReadRun(folder_.path());
@@ -212,6 +220,88 @@ TEST(ExplainImage, NoFileOutsideTheFolderOfImagesIsOpened) {
 TEST(ExplainImage, AMissingCompilerIsNotTheImagesFault) {
   EXPECT_THAT(Recorded(Load("", 221)).One().finding.message, HasSubstr("no PTX compiler"));
   EXPECT_THAT(Recorded(Load("", 223)).One().finding.fix, HasSubstr("CUDA_DISABLE_PTX_JIT"));
+}
+
+TEST(ExplainImage, BytesOfNoKindAreNotAskedForAgain) {
+  const std::string load =
+      R"({"event":"image","id":1,"api":"cuModuleLoadData","kind":"unknown","result":200})"
+      "\n"
+      R"({"event":"error","api":"cuModuleLoadData","image":1,"result":200})"
+      "\n";
+  for (const char* gpu : {kHopper, ""}) {
+    const Finding found = Recorded(gpu + load).One().finding;
+    EXPECT_THAT(found.message, HasSubstr("these bytes are no ELF, fatbin or PTX"));
+    EXPECT_EQ(found.fix, "");
+    for (const std::string& fact : found.evidence)
+      EXPECT_THAT(fact, Not(HasSubstr("record again")));
+  }
+  EXPECT_THAT(Recorded(kHopper + Load("a.bin", 200)).Image("a.bin", "text").One().finding.message,
+              HasSubstr("these bytes are no ELF, fatbin or PTX"));
+}
+
+TEST(ExplainImage, WhoHasCopiedImagesIsNotToldToDoSo) {
+  Recorded copied(kHopper + Load("", 209));
+  copied.RunJson(R"({"options":{"dump_images":true}})");
+  const Finding found = copied.One().finding;
+  EXPECT_EQ(found.fix, "");
+  for (const std::string& fact : found.evidence) EXPECT_THAT(fact, Not(HasSubstr("record again")));
+  Recorded registers(kHopper + Kernel() + LaunchError(701, "[1024,1,1]"));
+  registers.RunJson(R"({"options":{"dump_images":true}})");
+  EXPECT_EQ(registers.One().finding.fix, "");
+}
+
+TEST(ExplainImage, TargetsThatAreNewerThanTheTablesAreNotKnown) {
+  const std::string device = R"({"event":"device","device":0,"attributes":{"75":9,"76":0}})"
+                             "\n";
+  const std::string images[] = {build::PtxText({9, 9}, "sm_200"), build::PtxText({9, 0}, "sm_200"),
+                                build::Fatbin({build::Ptx({200, 0}, {9, 9})}),
+                                build::Fatbin({build::Ptx({200, 0}, {9, 0})})};
+  for (const std::string& events : {kHopper + std::string(), device}) {
+    for (const std::string& image : images) {
+      Recorded refused(events + Load("a.bin", 218));
+      const std::string message = refused.Image("a.bin", image).One().finding.message;
+      EXPECT_THAT(message, HasSubstr("compute_200 is newer than this cuproof's tables: not known"));
+    }
+  }
+}
+
+TEST(ExplainFork, AllThatFailsBehindAForkIsOneError) {
+  RingBytes ring(70, 2, 16);
+  for (int i = 0; i < 10; ++i) ring.Add(1, Op::kLaunchKernel, Launch(1, 1000, 1, 3));
+  ring.PutRing(1, offsetof(trace::RingHeader, errors), uint64_t{12});
+  const std::string events = R"({"event":"fork","parent":60})"
+                             "\n" +
+                             Kernel() +
+                             R"({"event":"error","api":"cuCtxSetCurrent","result":3})"
+                             "\n" +
+                             LaunchError(3, "[1,1,1]") + LaunchError(3, "[1,1,1]", R"(,"count":8)");
+  const Explanation found = Recorded(events, ring.bytes()).One();
+  EXPECT_EQ(found.finding.id, "CP508");
+  EXPECT_EQ(found.finding.severity, Severity::kError);
+  EXPECT_THAT(found.finding.message, HasSubstr("fork of process 60"));
+  EXPECT_THAT(found.finding.evidence, Contains("10 launches, 10 of them failed"));
+  EXPECT_THAT(found.finding.fix, HasSubstr("forkserver"));
+  EXPECT_EQ(found.count, 9u);
+  EXPECT_FALSE(found.exact) << "the ring counts twelve errors";
+}
+
+TEST(ExplainFork, WithoutAForkTheNumberIsOnlyANumber) {
+  EXPECT_EQ(Recorded(kHopper + Kernel() + LaunchError(3, "[1,1,1]")).One().finding.id, "CP507");
+  EXPECT_EQ(Recorded(R"({"event":"fork","parent":60})"
+                     "\n" +
+                     LaunchError(2, "[1,1,1]"))
+                .One()
+                .finding.id,
+            "CP506");
+}
+
+TEST(ExplainRun, NotesOfSeveralProcessesAreOne) {
+  Recorded run(R"({"event":"error","api":"cuCtxGetDevice","result":201})"
+               "\n");
+  run.Process("71.jsonl").Process("72.jsonl");
+  const Explanation found = run.One();
+  EXPECT_EQ(found.count, 3u);
+  EXPECT_EQ(found.processes, 3u);
 }
 
 TEST(ExplainAsynchronous, ListsWhatNothingHadWaitedFor) {

@@ -46,7 +46,9 @@ ImageBytes OpenImage(const trace::Run& run, const trace::ImageLoad& image) {
     opened.why_not = fmt::format("{} is shorter than it was", image.file);
     return opened;
   }
-  opened.why_not = "no copy of it was kept; record again with `cuproof run --dump-images`";
+  const std::string advice = RecordAgain(run);
+  opened.why_not = run.dump_images ? "there is no copy of it, although images were to be copied"
+                                   : "no copy of it was kept; " + advice;
   return opened;
 }
 

@@ -44,6 +44,12 @@ std::string ExitText(const Report& report, FailOn fail_on, int code) {
 
 void AppendSummary(const Report& report, const Style& style, const RunInfo& run, std::string& out) {
   AppendParagraph(style, {0, 2, {}, {{LookedAt(report), Tone::kDim}}}, out);
+  if (report.files_not_loaded > 0) {
+    const std::string text =
+        fmt::format("loader not asked about {}: name the environment with --env",
+                    Count(report.files_not_loaded, "file"));
+    AppendParagraph(style, {0, 2, {}, {{text, Tone::kDim}}}, out);
+  }
   const int code = ExitCode(report, run.fail_on);
   const Span label{fmt::format("exit {}: ", code), code == 0 ? Tone::kBoldGreen : Tone::kBoldRed};
   std::vector<Span> text = FoundText(report);

@@ -46,6 +46,32 @@ void AddImages(const Process& process, std::map<std::string, LoadedKind>& kinds,
   }
 }
 
+// In other modes only first launches are timed, which are not like the rest.
+void AddTimes(const trace::Run& run, std::vector<KernelCount>& kernels) {
+  if (run.mode != "timed") return;
+  std::unordered_map<std::string, std::vector<uint64_t>> times;
+  for (const Process& process : run.processes) {
+    if (!process.ring) continue;
+    for (const trace::Call& call : process.ring->calls) {
+      if (!(call.record.flags & trace::kTimed) || !call.record.function ||
+          !trace::IsKernelLaunch(static_cast<Op>(call.record.op)))
+        continue;
+      if (const auto ns = process.clock.DurationNs(call.record.duration))
+        times[trace::FunctionName(process, call.record.function)].push_back(
+            static_cast<uint64_t>(*ns + 0.5));
+    }
+  }
+  for (KernelCount& kernel : kernels) {
+    const auto found = times.find(kernel.name);
+    if (found == times.end()) continue;
+    std::vector<uint64_t>& all = found->second;
+    std::sort(all.begin(), all.end());
+    kernel.timed = all.size();
+    kernel.median_ns = all[all.size() / 2];
+    kernel.longest_ns = all.back();
+  }
+}
+
 /// What went wrong with recording, summed over processes.
 struct LossCounts {
   uint64_t calls = 0;
@@ -58,9 +84,18 @@ struct LossCounts {
   uint64_t full = 0;
   uint64_t unknown_events = 0;
   uint64_t without_ring_file = 0;
+  uint64_t damaged_rings = 0;
+  std::string without_events;  // stems of processes that left no events
   uint32_t first_errno = 0;
+  std::string ring_error;
   std::map<std::string, uint64_t> events;
+  // The process says itself that no event could be written: that is the cause.
+  static bool NoRoom(const Process& process) { return process.ring && process.ring->lost_lines; }
 };
+
+std::string ErrnoText(int64_t error) {
+  return std::strerror(static_cast<int>(std::clamp<int64_t>(error, 0, 4095)));
+}
 
 LossCounts CountLosses(const trace::Run& run) {
   LossCounts counts;
@@ -69,12 +104,20 @@ LossCounts CountLosses(const trace::Run& run) {
     counts.cut += process.cut_line;
     counts.full += process.events_cut;
     counts.unknown_events += process.unknown_events;
+    if (process.events_missing && !counts.NoRoom(process)) {
+      if (!counts.without_events.empty()) counts.without_events += ", ";
+      counts.without_events += process.stem + ".jsonl";
+    }
     for (const trace::Lost& lost : process.lost) {
-      const std::string why =
-          lost.error ? fmt::format(": {}", std::strerror(static_cast<int>(
-                                               std::clamp<int64_t>(lost.error, 0, 4095))))
-                     : "";
-      ++counts.events[lost.what + why];
+      // Threads without a ring are counted in the file's head.
+      if (lost.what == "ring" && process.ring && process.ring->ring_failures) {
+        if (lost.error) counts.ring_error = ErrnoText(lost.error);
+        continue;
+      }
+      const bool one = lost.what == "ring" || lost.what == "image" || lost.what == "driver";
+      std::string text = one ? (lost.what == "image" ? "an " : "a ") + lost.what : lost.what;
+      if (lost.error) text += fmt::format(" ({})", ErrnoText(lost.error));
+      ++counts.events[text];
     }
     if (!process.ring) {
       ++counts.without_ring_file;
@@ -85,6 +128,7 @@ LossCounts CountLosses(const trace::Run& run) {
       counts.calls = SaturatingAdd(counts.calls, state.written);
       counts.overwritten = SaturatingAdd(counts.overwritten, state.overwritten);
       counts.torn += state.torn;
+      counts.damaged_rings += state.damaged;
     }
     counts.without_ring += ring.ring_failures;
     counts.lines += ring.lost_lines;
@@ -101,15 +145,24 @@ std::vector<std::string> LossTexts(const trace::Run& run) {
     if (count) texts.push_back(std::move(text));
   };
   add(counts.overwritten,
-      fmt::format(
-          "of {} the first {} made room for later ones in the rings; their counts above are "
-          "exact",
-          Count(counts.calls, "call"), Thousands(counts.overwritten)));
+      fmt::format("of {} the first {} made room for later ones in the rings{}",
+                  Count(counts.calls, "call"), Thousands(counts.overwritten),
+                  counts.damaged_rings ? "" : "; their counts above are exact"));
+  add(counts.damaged_rings,
+      fmt::format("the counters of {} contradict one another: damaged, and no count is exact",
+                  Count(counts.damaged_rings, "ring")));
+  add(!counts.without_events.empty(),
+      fmt::format("{} missing or empty: names, images and errors are not known",
+                  counts.without_events +
+                      (counts.without_events.find(',') == std::string::npos ? " is" : " are")));
   add(counts.torn, fmt::format("{} being written, or damaged, when read",
                                Count(counts.torn, "record was", "records were")));
-  add(counts.without_ring, fmt::format("{} no ring of {} own: their calls are in the shared one",
-                                       Count(counts.without_ring, "thread got", "threads got"),
-                                       counts.without_ring == 1 ? "its" : "their"));
+  add(counts.without_ring,
+      fmt::format("{} no ring of {} own{}: {} calls are in the shared one",
+                  Count(counts.without_ring, "thread got", "threads got"),
+                  counts.without_ring == 1 ? "its" : "their",
+                  counts.ring_error.empty() ? "" : fmt::format(" ({})", counts.ring_error),
+                  counts.without_ring == 1 ? "its" : "their"));
   add(counts.lines,
       fmt::format(
           "{} could not be written{}", Count(counts.lines, "event"),
@@ -137,20 +190,29 @@ std::vector<std::string> LossTexts(const trace::Run& run) {
 }  // namespace
 
 RunReport MakeRunReport(const trace::Run& run) {
-  RunReport report{run, ExplainRun(run), {}, 0, 0, 0, {}, {}, LossTexts(run)};
+  RunReport report{run, ExplainRun(run), {},   0,    0,     0, {},
+                   {},  LossTexts(run),  true, true, false, {}};
+  report.recorded = run.mode != "idle";
   std::unordered_map<std::string, uint64_t> by_name;
   std::map<std::string, LoadedKind> kinds;
   for (const Process& process : run.processes) {
     AddKernels(process, by_name);
     AddImages(process, kinds, report.jit);
+    report.events_lost |= trace::EventsLost(process);
+    const trace::FailedLaunches failed = trace::FailedKernelLaunches(process);
+    report.failed.count = SaturatingAdd(report.failed.count, failed.count);
+    report.failed.exact &= failed.exact;
     report.kernel_launches = SaturatingAdd(report.kernel_launches, trace::KernelLaunches(process));
     report.graph_launches =
         SaturatingAdd(report.graph_launches, trace::CallCount(process, Op::kGraphLaunch));
     if (!process.ring) continue;
-    for (const trace::RingState& ring : process.ring->rings)
+    for (const trace::RingState& ring : process.ring->rings) {
       report.unnamed_launches = SaturatingAdd(report.unnamed_launches, ring.other_functions);
+      report.exact &= !ring.damaged;
+    }
   }
   for (auto& [name, launches] : by_name) report.kernels.push_back({name, launches});
+  AddTimes(run, report.kernels);
   std::sort(report.kernels.begin(), report.kernels.end(),
             [](const KernelCount& a, const KernelCount& b) {
               return a.launches != b.launches ? a.launches > b.launches : a.name < b.name;
@@ -189,7 +251,14 @@ std::string EndText(const trace::Run& run) {
   if (run.signal && *run.signal != 0)
     return fmt::format("ended by signal {}{}", *run.signal, after);
   if (run.exit_code) return fmt::format("exit code {}{}", *run.exit_code, after);
-  return "no end is recorded: it runs still, or the launcher was not there to see it";
+  return run.runs ? "no end is recorded: it runs still"
+                  : "no end is recorded: the launcher was not there to see the end";
+}
+
+std::string FailedText(const RunReport& report) {
+  if (!report.failed.count) return {};
+  return fmt::format(", {}{} of them failed", report.failed.exact ? "" : "at least ",
+                     Thousands(report.failed.count));
 }
 
 std::string CommandText(const std::vector<std::string>& command) {

@@ -12,6 +12,10 @@ namespace cuproof {
 struct KernelCount {
   std::string name;
   uint64_t launches = 0;  // exact
+  // Host times of its calls, of those that were timed and are still in the rings.
+  uint64_t timed = 0;
+  uint64_t median_ns = 0;
+  uint64_t longest_ns = 0;
 };
 
 /// Images of one kind over all processes.
@@ -46,6 +50,10 @@ struct RunReport {
   std::vector<LoadedKind> images;
   JitGuess jit;
   std::vector<std::string> losses;  // what was lost, as sentences
+  bool recorded = true;             // false: mode idle, in which nothing is
+  bool exact = true;                // false: counters are damaged
+  bool events_lost = false;         // of some process: what is not in its events may have happened
+  trace::FailedLaunches failed;     // of the kernel launches
 };
 
 RunReport MakeRunReport(const trace::Run& run);
@@ -55,6 +63,8 @@ uint64_t ThreadCount(const trace::Process& process);
 uint64_t ErrorCount(const trace::Process& process);
 /// "exit code 0 after 12 s", "ended by signal 9 after 4 s", "runs still".
 std::string EndText(const trace::Run& run);
+/// Of the launches: ", at least 12 of them failed"; empty where none did.
+std::string FailedText(const RunReport& report);
 /// A command as a shell would take it, for eyes. Not escaped.
 std::string CommandText(const std::vector<std::string>& command);
 /// "12 kernel, 1 memcpy".

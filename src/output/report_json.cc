@@ -28,6 +28,8 @@ Json RunJson(const trace::Run& run) {
   return {{"folder", run.folder},
           {"command", run.command},
           {"recorded_by", TextOrNull(run.version)},
+          {"mode", TextOrNull(run.mode)},
+          {"runs", run.runs},
           {"pid", run.pid ? Json(run.pid) : Json(nullptr)},
           {"driver",
            {{"path", TextOrNull(run.driver_path)}, {"build_id", TextOrNull(run.driver_build)}}},
@@ -138,6 +140,8 @@ Json ExplanationJson(const RunReport& report, const Explanation& explanation) {
           {"api", TextOrNull(error.api)},
           {"result", error.result},
           {"count", explanation.count},
+          {"count_exact", explanation.exact},
+          {"processes", explanation.processes},
           {"subject", TextOrNull(finding.subject)},
           {"message", finding.message},
           {"evidence", finding.evidence},
@@ -154,16 +158,26 @@ std::string ReportJson(const RunReport& report, const std::string& version) {
   json["schema"] = kSchema;
   json["version"] = version;
   json["run"] = RunJson(report.run);
-  json["kernel_launches"] = report.kernel_launches;
-  json["graph_launches"] = report.graph_launches;
-  json["unnamed_launches"] = report.unnamed_launches;
+  json["recorded"] = report.recorded;
+  json["counts_exact"] = report.recorded && report.exact;
+  const auto count = [&](uint64_t value) { return report.recorded ? Json(value) : Json(nullptr); };
+  json["kernel_launches"] = count(report.kernel_launches);
+  json["failed_launches"] = count(report.failed.count);
+  json["failed_launches_exact"] = report.recorded && report.failed.exact;
+  json["graph_launches"] = count(report.graph_launches);
+  json["unnamed_launches"] = count(report.unnamed_launches);
   json["errors"] = Json::array();
   for (const Explanation& explanation : report.explanations)
     json["errors"].push_back(ExplanationJson(report, explanation));
   json["kernels"] = Json::array();
   for (const KernelCount& kernel : report.kernels) {
     if (json["kernels"].size() >= kKernelsListed) break;
-    json["kernels"].push_back({{"name", kernel.name}, {"launches", kernel.launches}});
+    Json entry = {{"name", kernel.name}, {"launches", kernel.launches}};
+    if (kernel.timed)
+      entry["host_time"] = {{"calls", kernel.timed},
+                            {"median_ns", kernel.median_ns},
+                            {"longest_ns", kernel.longest_ns}};
+    json["kernels"].push_back(std::move(entry));
   }
   json["jit"] = {{"inferred_from_times", true},
                  {"compiled", report.jit.compiled},

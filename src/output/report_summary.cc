@@ -26,10 +26,17 @@ Result<std::string> SummariseRun(const std::string& folder, const Style& style) 
       report.graph_launches
           ? fmt::format(", {}", Count(report.graph_launches, "graph launch", "graph launches"))
           : "";
-  line({{fmt::format(
-      "{}{} of {} by {}; {} loaded", Count(report.kernel_launches, "launch", "launches"), graphs,
-      Count(report.kernels.size(), "kernel"), Count(run->processes.size(), "process", "processes"),
-      Count(loads, "image"))}});
+  if (!report.recorded) {
+    line({{"nothing was recorded: --mode idle"}});
+  } else if (run->processes.empty()) {
+    line({{"no process called the driver"}});
+  } else {
+    line({{fmt::format("{}{} of {} by {}{}; {} loaded",
+                       Count(report.kernel_launches, "launch", "launches"), graphs,
+                       Count(report.kernels.size(), "kernel"),
+                       Count(run->processes.size(), "process", "processes"), FailedText(report),
+                       Count(loads, "image"))}});
+  }
   if (report.jit.compiled_ns + report.jit.late_ns > kLongNs * 10)
     line({{fmt::format(
         "by their times, {} went into compiling or loading code",
@@ -45,7 +52,8 @@ Result<std::string> SummariseRun(const std::string& folder, const Style& style) 
     if (++faults <= kShown) AppendExplanation(report, explanation, style, out);
   }
   if (faults > kShown)
-    line({{fmt::format("{} more errors and warnings", Thousands(faults - kShown)), Tone::kYellow}});
+    line({{Count(faults - kShown, "more error or warning", "more errors and warnings"),
+           Tone::kYellow}});
   if (notes)
     line({{fmt::format("{} returned errors that programs often expect",
                        Count(notes, "other call"))}});

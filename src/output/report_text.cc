@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "explain/context.h"
 #include "output/escape.h"
 #include "output/layout.h"
 #include "output/number.h"
@@ -20,17 +21,20 @@ constexpr size_t kKernelsShown = 15;
 constexpr size_t kGraphsShown = 8;
 constexpr size_t kErrorsShown = 12;
 constexpr size_t kNotesShown = 4;
+constexpr size_t kShortName = 60;  // fits every line
 
 size_t Shown(size_t all, size_t few, const Style& style) {
   return style.verbose || all <= few + 1 ? all : few;
 }
 
 // Escaped text, cut behind a whole character.
-std::string Beginning(std::string text, size_t bytes) {
-  if (text.size() <= bytes) return text;
+std::string Beginning(std::string text, const Style& style) {
+  constexpr size_t kLines = 3;
+  size_t bytes = kLines * std::clamp<size_t>(style.width, 40, 160) - kLines * 20;
+  if (style.verbose || text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
   text.resize(bytes);
-  return text + "...";
+  return text + "...; all of it with --verbose";
 }
 
 void Title(std::string_view text, std::string_view note, const Style& style, std::string& out) {
@@ -40,15 +44,18 @@ void Title(std::string_view text, std::string_view note, const Style& style, std
   AppendParagraph(style, {0, 2, {}, words}, out);
 }
 
-void More(size_t all, size_t shown, std::string_view what, const Style& style, std::string& out) {
+// `what` is one of them.
+void More(size_t all, size_t shown, const std::string& what, const Style& style, std::string& out) {
   if (shown >= all) return;
-  const std::string text =
-      fmt::format("and {} more {}: --verbose shows all", Thousands(all - shown), what);
+  const std::string text = fmt::format(
+      "and {}: --verbose shows all",
+      Count(all - shown, "more " + what, "more " + what + (what.back() == 's' ? "es" : "s")));
   AppendParagraph(style, {2, 2, {}, {{text, Tone::kDim}}}, out);
 }
 
 // The GPUs and drivers that the processes met, each once.
-std::string MachineText(const trace::Run& run) {
+std::string MachineText(const RunReport& report) {
+  const trace::Run& run = report.run;
   std::set<std::string> gpus;
   std::set<std::string> drivers;
   for (const Process& process : run.processes) {
@@ -71,7 +78,11 @@ std::string MachineText(const trace::Run& run) {
     return text;
   };
   std::string text = gpus.empty() ? "GPU not known" : joined(gpus);
-  text += drivers.empty() ? "; driver version not asked for"
+  const bool asked = !report.recorded || report.events_lost || run.processes.empty();
+  text += drivers.empty() ? (report.recorded && report.events_lost
+                                 ? "; driver version not known (events were lost)"
+                             : asked ? "; driver version not known"
+                                     : "; driver version not asked for")
                           : fmt::format("; driver for CUDA {}", joined(drivers));
   if (!run.driver_path.empty()) text += fmt::format(", {}", EscapeTerminal(run.driver_path));
   return text;
@@ -79,12 +90,12 @@ std::string MachineText(const trace::Run& run) {
 
 void AppendHead(const RunReport& report, const Style& style, std::string& out) {
   const trace::Run& run = report.run;
-  const std::string command = EscapeTerminal(CommandText(run.command));
+  const std::string command = Beginning(EscapeTerminal(CommandText(run.command)), style);
   AppendParagraph(
       style, {0, 2, {}, {{command.empty() ? "(no command recorded)" : command, Tone::kBold}}}, out);
   const bool failed = (run.exit_code && *run.exit_code != 0) || (run.signal && *run.signal != 0);
   AppendParagraph(style, {2, 4, {}, {{EndText(run), failed ? Tone::kBoldRed : Tone::kPlain}}}, out);
-  AppendParagraph(style, {2, 4, {}, {{MachineText(run)}}}, out);
+  AppendParagraph(style, {2, 4, {}, {{MachineText(report)}}}, out);
 }
 
 // How deep a process stands below the first one.
@@ -106,8 +117,11 @@ size_t DepthOf(const trace::Run& run, const Process& process) {
 
 void AppendProcesses(const RunReport& report, const Style& style, std::string& out) {
   const auto& processes = report.run.processes;
-  Title("Processes", processes.empty() ? "none of the program's called the driver" : "", style,
-        out);
+  Title("Processes",
+        !report.recorded    ? "nothing was recorded (--mode idle)"
+        : processes.empty() ? "no process called the driver"
+                            : "",
+        style, out);
   if (processes.empty()) return;
   TextTable table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kBroken});
@@ -118,13 +132,12 @@ void AppendProcesses(const RunReport& report, const Style& style, std::string& o
              {"errors", Tone::kDim},
              {"command", Tone::kDim}});
   const size_t shown = Shown(processes.size(), kProcessesShown, style);
-  constexpr size_t kCommandWidth = 160;
   for (size_t i = 0; i < shown; ++i) {
     const Process& process = processes[i];
     const uint64_t errors = ErrorCount(process);
     std::string command =
         EscapeTerminal(process.command.empty() ? process.executable : CommandText(process.command));
-    if (!style.verbose) command = Beginning(std::move(command), kCommandWidth);
+    command = Beginning(std::move(command), style);
     if (process.forked) command.insert(0, "(forked) ");
     table.Row({{std::string(2 * DepthOf(report.run, process), ' ') + process.stem},
                {Thousands(ThreadCount(process))},
@@ -134,13 +147,18 @@ void AppendProcesses(const RunReport& report, const Style& style, std::string& o
                {command}});
   }
   table.Append(style, 2, out);
-  More(processes.size(), shown, "processes", style, out);
+  More(processes.size(), shown, "process", style, out);
 }
 
 // Calls of microseconds are common here, and HumanSeconds ends at milliseconds.
 std::string Seconds(uint64_t ns) {
   if (ns < 1'000'000) return fmt::format("{} us", (ns + 500) / 1000);
   return HumanSeconds(static_cast<double>(ns) / 1e9);
+}
+
+// Of a launch: nanoseconds tell something.
+std::string CallTime(uint64_t ns) {
+  return ns < 100'000 ? fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3) : Seconds(ns);
 }
 
 void AppendJit(const JitGuess& jit, const Style& style, std::string& out) {
@@ -183,23 +201,39 @@ void AppendImages(const RunReport& report, const Style& style, std::string& out)
 }
 
 void AppendKernels(const RunReport& report, const Style& style, std::string& out) {
+  if (!report.recorded || report.run.processes.empty()) return;
   Title("Kernels",
-        fmt::format("{} by calls, exact; those inside graphs are not among them",
-                    Count(report.kernel_launches, "launch", "launches")),
+        fmt::format("{} by calls, {}{}; those inside graphs are not among them",
+                    Count(report.kernel_launches, "launch", "launches"),
+                    report.exact ? "exact" : "not exact: counters are damaged", FailedText(report)),
         style, out);
-  TextTable table({Align::kRight, Align::kBroken});
+  const bool timed = std::any_of(report.kernels.begin(), report.kernels.end(),
+                                 [](const KernelCount& kernel) { return kernel.timed != 0; });
+  std::vector<Align> columns = {Align::kRight, Align::kBroken};
+  if (timed) columns.insert(columns.begin() + 1, {Align::kRight, Align::kRight});
+  TextTable table(columns);
+  const auto row = [&](uint64_t launches, std::string median, std::string longest, Span name) {
+    std::vector<Span> cells = {{Thousands(launches), Tone::kBold}};
+    if (timed) cells.insert(cells.end(), {{std::move(median)}, {std::move(longest)}});
+    cells.push_back(std::move(name));
+    table.Row(std::move(cells));
+  };
+  if (timed)
+    table.Row({{"launches", Tone::kDim},
+               {"median", Tone::kDim},
+               {"longest", Tone::kDim},
+               {"kernel (time of its recorded calls on the CPU)", Tone::kDim}});
   const size_t shown = Shown(report.kernels.size(), kKernelsShown, style);
-  constexpr size_t kNameWidth = 180;
   for (size_t i = 0; i < shown; ++i) {
-    std::string name = EscapeTerminal(report.kernels[i].name);
-    if (!style.verbose) name = Beginning(std::move(name), kNameWidth);
-    table.Row({{Thousands(report.kernels[i].launches), Tone::kBold}, {name}});
+    const KernelCount& kernel = report.kernels[i];
+    row(kernel.launches, kernel.timed ? CallTime(kernel.median_ns) : "-",
+        kernel.timed ? CallTime(kernel.longest_ns) : "-",
+        {Beginning(EscapeTerminal(kernel.name), style)});
   }
   if (report.unnamed_launches)
-    table.Row({{Thousands(report.unnamed_launches), Tone::kBold},
-               {"of kernels that are not told apart", Tone::kDim}});
+    row(report.unnamed_launches, "-", "-", {"of kernels that are not told apart", Tone::kDim});
   table.Append(style, 2, out);
-  More(report.kernels.size(), shown, "kernels", style, out);
+  More(report.kernels.size(), shown, "kernel", style, out);
 }
 
 void AppendGraphs(const RunReport& report, const Style& style, std::string& out) {
@@ -226,11 +260,12 @@ void AppendGraphs(const RunReport& report, const Style& style, std::string& out)
   }
   if (all == 0) return;
   Title("Graphs",
-        fmt::format("{} instantiated, {} launches (exact)", Thousands(all),
-                    Thousands(report.graph_launches)),
+        fmt::format("{} instantiated, {}{}", Thousands(all),
+                    Count(report.graph_launches, "launch", "launches"),
+                    report.exact ? " (exact)" : ""),
         style, out);
   table.Append(style, 2, out);
-  More(all, shown, "graphs", style, out);
+  More(all, shown, "graph", style, out);
 }
 
 void AppendCaptures(const RunReport& report, const Style& style, std::string& out) {
@@ -271,7 +306,7 @@ void AppendErrors(const RunReport& report, const Style& style, std::string& out)
     if (!note || style.verbose) out += shown == 1 ? "" : "\n";
     AppendExplanation(report, explanation, style, out);
   }
-  More(report.explanations.size(), shown, "errors", style, out);
+  More(report.explanations.size(), shown, "error", style, out);
 }
 
 void AppendLimits(const RunReport& report, const Style& style, std::string& out) {
@@ -286,6 +321,22 @@ void AppendLimits(const RunReport& report, const Style& style, std::string& out)
        Tone::kDim);
 }
 
+// Names of kernels that are cut, escaped, as explanations have them.
+std::vector<std::string> LongNames(const Process& process, const Style& style) {
+  std::vector<std::string> names;
+  for (const auto& [id, function] : process.functions) {
+    if (function.shown.size() < kShortName) continue;
+    std::string name = EscapeTerminal(explain::KernelName(process, id));
+    if (Beginning(name, style).size() < name.size()) names.push_back(std::move(name));
+  }
+  // The longest first: one can be the beginning of another.
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  });
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 }  // namespace
 
 void AppendExplanation(const RunReport& report, const Explanation& explanation, const Style& style,
@@ -295,19 +346,36 @@ void AppendExplanation(const RunReport& report, const Explanation& explanation, 
                     : finding.severity == Severity::kWarning ? Tone::kBoldYellow
                                                              : Tone::kBoldCyan;
   const Span label{fmt::format("{}[{}] ", SeverityName(finding.severity), finding.id), tone};
-  std::vector<Span> text = {{EscapeTerminal(finding.message)}};
+  // The name of a kernel can be longer than all that is said of it.
+  const std::vector<std::string> names =
+      style.verbose ? std::vector<std::string>()
+                    : LongNames(report.run.processes[explanation.process], style);
+  const auto shown = [&](const std::string& fact) {
+    std::string whole = EscapeTerminal(fact);
+    for (const std::string& name : names) {
+      const size_t at = whole.find(name);
+      if (at != std::string::npos) whole.replace(at, name.size(), Beginning(name, style));
+    }
+    return whole;
+  };
+  std::vector<Span> text = {{shown(finding.message)}};
   std::string more;
-  if (explanation.count > 1) more = fmt::format("{} times", Thousands(explanation.count));
-  if (report.run.processes.size() > 1)
+  if (explanation.count > 1)
+    more = fmt::format("{}{} times", explanation.exact ? "" : "at least ",
+                       Thousands(explanation.count));
+  if (explanation.processes > 1) {
+    more += fmt::format("{}in {} processes", more.empty() ? "" : ", ", explanation.processes);
+  } else if (report.run.processes.size() > 1) {
     more += fmt::format("{}process {}", more.empty() ? "" : ", ",
                         report.run.processes[explanation.process].stem);
+  }
   if (!more.empty()) text.push_back({fmt::format(" ({})", more), Tone::kDim});
   AppendParagraph(style, {0, 2, label, text}, out);
   const bool brief = finding.severity == Severity::kNote && !style.verbose;
   const size_t words = brief ? 0 : explanation.driver_words.size();
   if (!brief) {
     for (const std::string& fact : finding.evidence)
-      AppendParagraph(style, {4, 6, {}, {{EscapeTerminal(fact)}}}, out);
+      AppendParagraph(style, {4, 6, {}, {{shown(fact)}}}, out);
   }
   for (size_t i = 0; i < words; ++i) {
     AppendParagraph(

@@ -118,7 +118,7 @@ void OnDump(const Line& line, Process& process) {
 void OnFirstLaunch(const Line& line, Process& process) {
   Function& function = process.functions[Id(line, "function")];
   function.id = Id(line, "function");
-  function.first_launch_ns = std::max(function.first_launch_ns, Unsigned(line, "ns"));
+  process.first_launches.push_back({MomentOf(line), function.id, Unsigned(line, "ns")});
 }
 
 void OnFunction(const Line& line, Process& process) {
@@ -258,14 +258,24 @@ bool Apply(std::string_view text, Process& process) {
   return true;
 }
 
+// What tells images apart, the same when one is loaded again.
+std::string ImageKey(const Process& process, const ApiError& error) {
+  const auto found = process.images.find(error.image);
+  if (found == process.images.end()) return {};
+  const ImageLoad& image = found->second;
+  if (!image.hash.empty()) return image.hash;
+  return image.file + '@' + std::to_string(image.file.empty() ? image.id : image.offset);
+}
+
 // A line says how many equal errors there have been with it; the second, fourth, eighth and so on
 // get one. What it stands for is what came since the line before.
-void TurnTotalsIntoCounts(std::vector<ApiError>& errors) {
-  std::map<std::tuple<std::string, int64_t, uint32_t>, uint64_t> totals;
-  for (ApiError& error : errors) {
-    uint64_t& total = totals[{error.api, error.result, error.function}];
+void TurnTotalsIntoCounts(Process& process) {
+  std::map<std::tuple<std::string, int64_t, uint32_t, std::string>, uint64_t> totals;
+  for (ApiError& error : process.errors) {
+    uint64_t& total = totals[{error.api, error.result, error.function, ImageKey(process, error)}];
     const uint64_t now = std::max(error.count, total + 1);
     error.count = now - total;
+    error.repeated = now > 1;
     total = now;
   }
 }
@@ -295,7 +305,7 @@ void ReadLines(ByteView bytes, Process& process) {
 
 void ReadEvents(ByteView bytes, Process& process) {
   ReadLines(bytes, process);
-  TurnTotalsIntoCounts(process.errors);
+  TurnTotalsIntoCounts(process);
 }
 
 }  // namespace cuproof::trace

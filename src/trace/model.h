@@ -66,11 +66,18 @@ struct Function {
   std::string shown;  // demangled
   uint32_t image = 0;
   std::string api;
-  uint64_t ns = 0;                        // of the look-up, in which lazy loading may compile
-  uint64_t first_launch_ns = 0;           // of the slowest first launch of a thread; 0: under 1 ms
+  uint64_t ns = 0;               // of the look-up, in which lazy loading may compile
+  uint64_t first_launch_ns = 0;  // of the slowest first launch that did not fail; 0: under 1 ms
   std::map<int64_t, int64_t> attributes;  // by number of CUfunction_attribute
   std::map<int64_t, int64_t> set;         // of these, what the program set
   uint64_t launches = 0;                  // exact, over all threads
+};
+
+/// A first launch in a thread that took long.
+struct FirstLaunch {
+  Moment at;
+  uint32_t function = 0;
+  uint64_t ns = 0;
 };
 
 struct Capture {
@@ -123,6 +130,7 @@ struct ApiError {
   uint32_t graph = 0;
   std::vector<GraphKernel> kernels;
   uint64_t count = 1;        // equal errors that this line stands for, since the one before
+  bool repeated = false;     // later ones need not have a line: the count is the least
   std::vector<LogLine> log;  // the driver's words about it
 };
 
@@ -151,6 +159,7 @@ struct Process {
   std::vector<ApiError> errors;
   std::vector<LogLine> log;  // lines that belong to no error
   std::vector<Lost> lost;
+  std::vector<FirstLaunch> first_launches;
   uint64_t private_tables = 0;
   std::optional<RingFile> ring;
   ClockMap clock;
@@ -158,6 +167,7 @@ struct Process {
   uint64_t damaged_lines = 0;
   bool cut_line = false;        // the last one: the process was killed, or is at it
   bool events_cut = false;      // more events than this reader takes
+  bool events_missing = false;  // there is no PID.jsonl, or nothing in it
   uint64_t events = 0;          // lines that were understood
   uint64_t unknown_events = 0;  // of kinds that this version does not know
 };
@@ -169,9 +179,12 @@ struct Run {
   std::vector<std::string> command;
   std::string driver_path;
   std::string driver_build;
+  std::string mode;          // "flight", "timed", "idle"; empty: not recorded
+  bool dump_images = false;  // every image was to be copied
   uint32_t pid = 0;
   std::optional<ClockPair> start;
   std::optional<ClockPair> end;  // none: it runs still, or the launcher was killed
+  bool runs = false;             // no end, and the program is a process of this machine
   std::optional<int64_t> exit_code;
   std::optional<int64_t> signal;
   std::vector<std::string> notes;  // what cannot be seen
@@ -183,8 +196,21 @@ struct Run {
 /// that no event gave.
 std::string FunctionName(const Process& process, uint32_t id);
 
-/// Counts of a call over all threads of a process: exact.
+/// Counts of a call over all threads of a process: exact, unless the ring is damaged.
 uint64_t CallCount(const Process& process, Op op);
 uint64_t KernelLaunches(const Process& process);
+
+/// Kernel launches that returned an error.
+struct FailedLaunches {
+  uint64_t count = 0;
+  bool exact =
+      true;  // false: there may be more, among the calls that are not in the rings any more
+};
+FailedLaunches FailedKernelLaunches(const Process& process);
+
+/// Lines of PID.jsonl are missing, so that what is not in it may still have happened.
+bool EventsLost(const Process& process);
+/// Every error of the process is in a line of its own, or counted by one.
+bool ErrorCountsExact(const Process& process);
 
 }  // namespace cuproof::trace

@@ -11,6 +11,7 @@
 #include "trace/event_reader.h"
 #include "trace/json_fields.h"
 #include "trace/log_match.h"
+#include "trace/run_state.h"
 
 namespace cuproof::trace {
 namespace {
@@ -39,9 +40,18 @@ std::optional<ClockPair> PairOf(const json& run, const char* name) {
                    Unsigned(*pair, "realtime_ns")};
 }
 
-std::optional<int64_t> SignedMember(const json& run, const char* name) {
-  if (!Member(run, name)) return std::nullopt;
-  return Signed(run, name);
+// Of an ending: what no process can end with is damage, and no ending.
+std::optional<int64_t> NumberUpTo(const json& value, const char* name, int64_t most,
+                                  const std::string& path, Run& run) {
+  const json* member = Member(value, name);
+  if (!member) return std::nullopt;
+  if (member->is_number_integer() && SignedOf(*member) >= 0 && SignedOf(*member) <= most &&
+      !(member->is_number_unsigned() && member->get<uint64_t>() > static_cast<uint64_t>(most)))
+    return SignedOf(*member);
+  run.problems.push_back({ErrorCode::kBadSize,
+                          fmt::format("{} is damaged: expected a number from 0 to {}", name, most),
+                          path, std::nullopt});
+  return std::nullopt;
 }
 
 void ReadRunJson(const std::string& path, Run& run) {
@@ -61,12 +71,20 @@ void ReadRunJson(const std::string& path, Run& run) {
     run.driver_path = Text(*driver, "path");
     run.driver_build = Text(*driver, "build_id");
   }
+  if (const json* options = Member(value, "options")) {
+    run.mode = Text(*options, "mode");
+    run.dump_images = Flag(*options, "dump_images");
+  }
   run.pid = Id(value, "pid");
   run.start = PairOf(value, "start");
   run.end = PairOf(value, "end");
-  run.exit_code = SignedMember(value, "exit_code");
-  run.signal = SignedMember(value, "signal");
-  run.notes = Texts(value, "notes");
+  run.exit_code = NumberUpTo(value, "exit_code", 255, path, run);
+  run.signal = NumberUpTo(value, "signal", 64, path, run);
+  for (std::string& note : Texts(value, "notes")) {
+    if (std::find(run.notes.begin(), run.notes.end(), note) == run.notes.end())
+      run.notes.push_back(std::move(note));
+  }
+  run.runs = !run.end && !run.exit_code && !run.signal && StillRuns(run);
 }
 
 // The bytes of a file, or nothing: one of the two files of a process may be missing.
@@ -100,6 +118,25 @@ void ReadFilesOf(const std::string& stem, Run& run) {
   for (Error& problem : problems) {
     problem.file = ring_path;
     run.problems.push_back(std::move(problem));
+  }
+}
+
+// A first launch that failed took its time, and compiled nothing that could be used.
+void TakeFirstLaunches(Process& process) {
+  if (process.first_launches.empty()) return;
+  std::map<std::pair<uint32_t, uint32_t>, bool> failed;  // by thread and function
+  for (const ApiError& error : process.errors) failed[{error.at.thread, error.function}] = true;
+  if (process.ring) {
+    for (const Call& call : process.ring->calls) {
+      if (call.record.function && (call.record.flags & kFirstLaunch))
+        failed[{call.thread, call.record.function}] = call.record.result != 0;
+    }
+  }
+  for (const FirstLaunch& launch : process.first_launches) {
+    const auto known = failed.find({launch.at.thread, launch.function});
+    if (known != failed.end() && known->second) continue;
+    uint64_t& slowest = process.functions[launch.function].first_launch_ns;
+    slowest = std::max(slowest, launch.ns);
   }
 }
 
@@ -145,6 +182,7 @@ Process ReadProcess(std::string stem, ByteView ring, ByteView events,
   const std::string_view name = process.stem;
   process.pid = static_cast<uint32_t>(
       std::clamp<int64_t>(Number(name.substr(0, name.find('.'))).value_or(0), 0, UINT32_MAX));
+  process.events_missing = events.empty();
   if (!events.empty()) ReadEvents(events, process);
   if (!ring.empty()) {
     auto read = ReadRingFile(ring);
@@ -171,6 +209,7 @@ Process ReadProcess(std::string stem, ByteView ring, ByteView events,
       if (graph != process.graphs.end()) ++graph->second.launches;
     }
   }
+  TakeFirstLaunches(process);
   MatchLog(process);
   return process;
 }
@@ -178,6 +217,12 @@ Process ReadProcess(std::string stem, ByteView ring, ByteView events,
 Result<Run> ReadRun(const std::string& folder) {
   Run run;
   run.folder = folder;
+  // A file inside of the folder, as a shell completes it.
+  std::error_code none;
+  if (std::filesystem::is_regular_file(folder, none)) {
+    run.folder = std::filesystem::path(folder).parent_path().string();
+    if (run.folder.empty()) run.folder = ".";
+  }
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
   std::error_code failed;
   std::set<std::string> stems;
@@ -246,6 +291,40 @@ uint64_t KernelLaunches(const Process& process) {
     if (IsKernelLaunch(static_cast<Op>(op))) count += CallCount(process, static_cast<Op>(op));
   }
   return count;
+}
+
+FailedLaunches FailedKernelLaunches(const Process& process) {
+  FailedLaunches failed;
+  if (!process.ring) return failed;
+  std::map<uint32_t, uint64_t> by_ring;
+  for (const Call& call : process.ring->calls) {
+    by_ring[call.ring] += IsKernelLaunch(static_cast<Op>(call.record.op)) &&
+                          call.record.result != 0 && call.record.result != kPending;
+  }
+  for (const RingState& ring : process.ring->rings) {
+    const uint64_t seen = by_ring[ring.number];
+    failed.count += seen;
+    // The ring counts all errors: if it has no more, none is among what was overwritten.
+    failed.exact &= (ring.overwritten == 0 && ring.torn == 0) || ring.errors <= seen;
+  }
+  return failed;
+}
+
+bool EventsLost(const Process& process) {
+  return process.events_missing || process.events_cut || process.damaged_lines ||
+         (process.ring && (process.ring->lost_lines || process.ring->events_full));
+}
+
+bool ErrorCountsExact(const Process& process) {
+  if (!process.ring) return false;
+  uint64_t counted = 0;
+  uint64_t told = 0;
+  for (const RingState& ring : process.ring->rings) {
+    if (ring.damaged) return false;
+    counted += ring.errors;
+  }
+  for (const ApiError& error : process.errors) told += error.count;
+  return told == counted;
 }
 
 }  // namespace cuproof::trace

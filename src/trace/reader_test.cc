@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "container/test_folder.h"
 #include "trace/event_reader.h"
@@ -121,26 +125,145 @@ TEST(Events, OfEqualErrorsALineStandsForThoseSinceTheOneBefore) {
   EXPECT_THAT(counts, ElementsAre(1, 1, 1, 6, 1)) << "a total that goes back is not believed";
 }
 
-TEST(DriverLog, GoesToTheErrorOfItsThread) {
-  const auto log = [](int ts, int tid, const char* text) {
-    return R"({"event":"log","ts":)" + std::to_string(ts) + R"(,"tid":)" + std::to_string(tid) +
-           R"(,"level":0,"text":")" + text + "\"}\n";
-  };
-  const auto error = [](int ts, int tid, int result) {
-    return R"({"event":"error","ts":)" + std::to_string(ts) + R"(,"tid":)" + std::to_string(tid) +
-           R"(,"api":"cuLaunchKernel","result":)" + std::to_string(result) + "}\n";
-  };
-  RingBytes ring(70);
-  const Process process =
-      Read(log(90, 1, "Returning 1 from it") + log(91, 1, "too large") + log(92, 2, "other") +
-               error(100, 1, 1) + log(101, 1, "second") + error(150, 1, 701) + error(160, 2, 701) +
-               log(170, 2, "late") + log(1, 3, "of no error"),
-           ring.bytes());
+std::string LogAt(int ts, int tid, const char* text) {
+  return R"({"event":"log","ts":)" + std::to_string(ts) + R"(,"tid":)" + std::to_string(tid) +
+         R"(,"level":0,"text":")" + text + "\"}\n";
+}
+
+std::string ErrorAt(int ts, int tid, int result, const char* api = "cuLaunchKernel") {
+  return R"({"event":"error","ts":)" + std::to_string(ts) + R"(,"tid":)" + std::to_string(tid) +
+         R"(,"api":")" + api + R"(","result":)" + std::to_string(result) + "}\n";
+}
+
+TEST(DriverLog, GoesToTheErrorThatItsLastLineNames) {
+  const Process process = Read(
+      LogAt(90, 1, "of an unrecorded call") +
+      LogAt(91, 1, "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncGetParamInfo") +
+      LogAt(92, 1, "too large") + LogAt(92, 2, "other") +
+      LogAt(93, 1, "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel") +
+      ErrorAt(100, 1, 1, "cuLaunchKernel_ptsz") + LogAt(101, 1, "Returning 1 (X) from cuInit") +
+      ErrorAt(150, 1, 701) + ErrorAt(160, 2, 701) + LogAt(170, 2, "late"));
   ASSERT_EQ(process.errors.size(), 3u);
-  EXPECT_THAT(Texts(process.errors[0].log), ElementsAre("too large", "Returning 1 from it"));
-  EXPECT_THAT(Texts(process.errors[1].log), ElementsAre("second"));
-  EXPECT_THAT(Texts(process.errors[2].log), ElementsAre("other", "late"));
-  EXPECT_THAT(Texts(process.log), ElementsAre("of no error"));
+  EXPECT_THAT(
+      Texts(process.errors[0].log),
+      ElementsAre("too large", "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel"));
+  EXPECT_THAT(process.errors[1].log, IsEmpty()) << "the words are of another call";
+  EXPECT_THAT(process.errors[2].log, IsEmpty()) << "of which call they are is not known";
+  EXPECT_THAT(Texts(process.log),
+              ElementsAre("of an unrecorded call",
+                          "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncGetParamInfo", "other",
+                          "Returning 1 (X) from cuInit", "late"));
+}
+
+TEST(DriverLog, WordsBeforeTheRecordOfTheCallAreOfAnEarlierOne) {
+  RingBytes ring(70);
+  ring.Add(1, Op::kLaunchKernel, Launch(1, 95, 0, 1));
+  ring.Add(1, Op::kLaunchKernel, Launch(1, 195, 0, 0));
+  const Process process =
+      Read(LogAt(90, 71, "before") + LogAt(96, 71, "too large") + ErrorAt(100, 71, 1) +
+               LogAt(196, 71, "of a call without a record") + ErrorAt(200, 71, 1),
+           ring.bytes());
+  EXPECT_THAT(Texts(process.errors.at(0).log), ElementsAre("too large"));
+  EXPECT_THAT(process.errors.at(1).log, IsEmpty());
+}
+
+TEST(FirstLaunches, ThatFailedAreNoSlowCompiles) {
+  RingBytes ring(70);
+  Record failed = Launch(1, 100, 0, 3);
+  failed.flags = kFirstLaunch;
+  Record good = Launch(2, 200);
+  good.flags = kFirstLaunch;
+  ring.Add(1, Op::kLaunchKernel, failed);
+  ring.Add(1, Op::kLaunchKernel, good);
+  const Process process = Read(R"({"event":"first_launch","tid":71,"function":1,"ns":90000000})"
+                               "\n"
+                               R"({"event":"first_launch","tid":71,"function":2,"ns":90000000})"
+                               "\n"
+                               R"({"event":"first_launch","tid":9,"function":1,"ns":20000000})"
+                               "\n",
+                               ring.bytes());
+  EXPECT_EQ(process.functions.at(1).first_launch_ns, 20'000'000u) << "in another thread";
+  EXPECT_EQ(process.functions.at(2).first_launch_ns, 90'000'000u);
+  EXPECT_EQ(FailedKernelLaunches(process).count, 1u);
+  EXPECT_TRUE(FailedKernelLaunches(process).exact);
+}
+
+TEST(FailedLaunches, AreAtLeastThoseThatAreStillInTheRings) {
+  RingBytes ring(70, 2, 8);
+  for (int i = 0; i < 10; ++i) ring.Add(1, Op::kLaunchKernel, Launch(1, 100, 0, 3));
+  ring.PutRing(1, offsetof(RingHeader, errors), uint64_t{10});
+  const Process process = Read("", ring.bytes());
+  EXPECT_EQ(FailedKernelLaunches(process).count, 8u);
+  EXPECT_FALSE(FailedKernelLaunches(process).exact);
+}
+
+TEST(Errors, AreCountedExactlyIfTheRingSaysTheSameNumber) {
+  const std::string events = ErrorAt(1, 1, 1) + R"({"event":"error","api":"cuLaunchKernel",)"
+                                                R"("result":1,"count":4})"
+                                                "\n";
+  for (const uint64_t errors : {4, 7}) {
+    RingBytes ring(70);
+    ring.PutRing(1, offsetof(RingHeader, errors), errors);
+    const Process process = Read(events, ring.bytes());
+    EXPECT_FALSE(process.errors.at(0).repeated);
+    EXPECT_TRUE(process.errors.at(1).repeated);
+    EXPECT_EQ(ErrorCountsExact(process), errors == 4);
+  }
+}
+
+TEST(RunFolder, AFileOfItNamesIt) {
+  const TestFolder folder;
+  folder.Write("run.json",
+               R"({"options":{"mode":"idle","dump_images":true},"notes":["a","b","a"]})");
+  folder.Write("70.jsonl", "");
+  for (const char* name : {"run.json", "70.jsonl"}) {
+    const auto run = ReadRun(folder.At(name));
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->folder, folder.path());
+    EXPECT_EQ(run->mode, "idle");
+    EXPECT_TRUE(run->dump_images);
+    EXPECT_THAT(run->notes, ElementsAre("a", "b"));
+  }
+}
+
+TEST(RunFolder, AnEndingThatNoProcessHasIsDamage) {
+  const TestFolder folder;
+  for (const char* value : {"256", "-1", "18446744073709551615", "\"0\"", "1.5"}) {
+    folder.Write("run.json", std::string(R"({"exit_code":)") + value + "}");
+    const auto run = ReadRun(folder.path());
+    ASSERT_TRUE(run);
+    EXPECT_FALSE(run->exit_code) << value;
+    ASSERT_EQ(run->problems.size(), 1u) << value;
+    EXPECT_THAT(run->problems[0].Text(), HasSubstr("exit_code is damaged"));
+  }
+}
+
+TEST(RunFolder, AProcessThatHasTheIdAndStartedElsewhenIsAnother) {
+  const TestFolder folder;
+  const auto runs = [&](uint64_t monotonic, uint64_t realtime, int pid) {
+    folder.Write("run.json", R"({"pid":)" + std::to_string(pid) +
+                                 R"(,"start":{"clock":1,"monotonic_ns":)" +
+                                 std::to_string(monotonic) + R"(,"realtime_ns":)" +
+                                 std::to_string(realtime) + "}}");
+    return ReadRun(folder.path())->runs;
+  };
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto monotonic = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000;
+  EXPECT_FALSE(runs(monotonic + 100'000'000'000, 5, getpid()));
+  EXPECT_FALSE(runs(1, 1, 0));
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  EXPECT_TRUE(runs(monotonic, 5, child));
+  kill(child, SIGKILL);
+  siginfo_t ended{};
+  waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  EXPECT_FALSE(runs(monotonic, 5, child)) << "it ended, and nobody has waited for it";
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(runs(monotonic, 5, child));
 }
 
 TEST(RunFolder, ProcessesComeParentsFirst) {

@@ -64,6 +64,27 @@ void ReadCalls(ByteView bytes, uint64_t at, uint32_t records, RingState& state, 
   }
 }
 
+uint64_t Sum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+// Every record is counted by its op, and every launch by its function. A thread that is at it, or
+// was killed at it, has counted one and not the other; the shared ring has several threads.
+bool Contradictory(const RingState& state, uint64_t by_function, uint64_t written_after,
+                   uint32_t shared_by) {
+  const uint64_t slack = state.number == 0 ? uint64_t{shared_by} + 2 : 2;
+  uint64_t by_op = 0;
+  uint64_t launches = 0;
+  for (uint16_t op = 0; op < kOpCount; ++op) {
+    by_op = Sum(by_op, state.op_counts[op]);
+    if (IsKernelLaunch(static_cast<Op>(op))) launches = Sum(launches, state.op_counts[op]);
+  }
+  const uint64_t since = written_after > state.written ? written_after - state.written : 0;
+  const auto near = [&](uint64_t a, uint64_t b) {
+    return (a > b ? a - b : b - a) <= Sum(slack, since);
+  };
+  return written_after < state.written || !near(by_op, state.written) ||
+         !near(by_function, launches);
+}
+
 void ReadRing(ByteView bytes, uint64_t at, uint32_t index, uint32_t records, RingFile& file) {
   RingState state;
   state.number = index;
@@ -76,10 +97,13 @@ void ReadRing(ByteView bytes, uint64_t at, uint32_t index, uint32_t records, Rin
   for (uint32_t op = 0; op < kOpCount; ++op) {
     state.op_counts[op] = Field<uint64_t>(bytes, at + offsetof(RingHeader, op_counts) + 8 * op);
   }
+  uint64_t by_function = state.other_functions;
   for (uint32_t function = 0; function < kFunctionCounts; ++function) {
-    file.launches[function] +=
-        Field<uint64_t>(bytes, at + offsetof(RingHeader, launches) + 8 * function);
+    const auto count = Field<uint64_t>(bytes, at + offsetof(RingHeader, launches) + 8 * function);
+    file.launches[function] = Sum(file.launches[function], count);
+    by_function = Sum(by_function, count);
   }
+  state.damaged = Contradictory(state, by_function, RING(uint64_t, head), file.ring_failures);
   ReadCalls(bytes, at, records, state, file);
   file.rings.push_back(state);
 }

@@ -29,6 +29,7 @@ struct RingState {
   uint64_t other_functions = 0;
   uint64_t overwritten = 0;  // records that later ones took the place of
   uint64_t torn = 0;         // were being written while we read, or are damaged
+  bool damaged = false;      // the counters contradict one another
 };
 
 /// PID.ring, read. Counters are exact; calls are the last ones of each ring.

@@ -96,6 +96,26 @@ TEST(RingFile, CountsThatLieEndAtTheEndOfTheFile) {
   EXPECT_EQ(file->problems.size(), 1u);
 }
 
+TEST(RingFile, CountersThatContradictOneAnotherAreDamage) {
+  const auto damaged = [](auto change) {
+    RingBytes bytes(70);
+    for (uint32_t i = 0; i < 30; ++i) bytes.Add(1, Op::kLaunchKernel, Launch(i % 3, i));
+    bytes.Add(1, Op::kMemcpy);
+    change(bytes);
+    return ReadRingFile(ByteView(bytes.bytes()))->rings[1].damaged;
+  };
+  const auto op = offsetof(RingHeader, op_counts) + 8 * static_cast<size_t>(Op::kLaunchKernel);
+  EXPECT_FALSE(damaged([](RingBytes&) {}));
+  EXPECT_FALSE(damaged([&](RingBytes& b) { b.PutRing(1, op, uint64_t{29}); }))
+      << "killed while it counted";
+  EXPECT_TRUE(damaged([&](RingBytes& b) { b.PutRing(1, op, uint64_t{300}); }));
+  EXPECT_TRUE(damaged([&](RingBytes& b) { b.PutRing(1, op, UINT64_MAX); }));
+  EXPECT_TRUE(damaged([](RingBytes& b) {
+    b.PutRing(1, offsetof(RingHeader, launches) + 8 * 77, uint64_t{1} << 60);
+  }));
+  EXPECT_TRUE(damaged([](RingBytes& b) { b.PutRing(1, offsetof(RingHeader, head), uint64_t{5}); }));
+}
+
 TEST(OpName, EachOpHasOne) {
   for (uint16_t op = 1; op <= static_cast<uint16_t>(Op::kFunctionSetAttribute); ++op) {
     EXPECT_STRNE(OpName(static_cast<Op>(op)), OpName(Op::kNone)) << op;

@@ -62,7 +62,9 @@ class RingBytes {
     Put(RecordAt(ring, number), record);
     PutRing(ring, offsetof(RingHeader, head), number + 1);
     Count(at + offsetof(RingHeader, op_counts) + 8 * record.op);
-    if (record.function) Count(at + offsetof(RingHeader, launches) + 8 * record.function);
+    if (op < Op::kLaunchKernel || op > Op::kLaunchLegacy) return;
+    Count(at + (record.function ? offsetof(RingHeader, launches) + 8 * record.function
+                                : offsetof(RingHeader, other_functions)));
   }
 
   std::string& bytes() { return bytes_; }
