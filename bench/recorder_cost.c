@@ -1,7 +1,7 @@
-/* Times launches through libcuda.so.1, block by block on demand: recorder_cost.py lets several of these
- * take turns. For each line N on standard input: N launches one by one between two readings of the time
- * stamp counter, then N in one go; prints "MEDIAN P99 MEAN CLOCK" in nanoseconds, of which CLOCK is what
- * two readings with nothing between them take, and is already taken off. */
+/* Times launches through libcuda.so.1, block by block on demand: recorder_cost.py lets several of
+ * these take turns. For each line N on standard input: N launches one by one between two readings
+ * of the time stamp counter, then N in one go; prints "MEDIAN P99 MEAN CLOCK" in nanoseconds, of
+ * which CLOCK is what two readings with nothing between them take, and is already taken off. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <time.h>
 #include <x86intrin.h>
 
-typedef int (*launch_t)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                        void**, void**);
+typedef int (*launch_t)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        void*, void**, void**);
 enum { kBins = 1 << 16 };
 static uint32_t bins[kBins];
 
@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   ((int (*)(unsigned))dlsym(driver, "cuInit"))(0);
   ((int (*)(void**, unsigned, int))dlsym(driver, "cuCtxCreate_v2"))(&context, 0, 0);
   ((int (*)(void**, const void*))dlsym(driver, "cuModuleLoadData"))(&module, "//\n.version 8.0\n");
-  ((int (*)(void**, void*, const char*))dlsym(driver, "cuModuleGetFunction"))(&function, module, "kernel");
+  ((int (*)(void**, void*, const char*))dlsym(driver, "cuModuleGetFunction"))(&function, module,
+                                                                              "kernel");
   ((int (*)(void**, unsigned))dlsym(driver, "cuStreamCreate"))(&stream, 1);
   const launch_t launch = (launch_t)dlsym(driver, "cuLaunchKernel");
   const double start_ns = now();
@@ -79,7 +80,8 @@ int main(int argc, char** argv) {
     const double median = (double)percentile(count, 0.5) - clock;
     const double high = (double)percentile(count, 0.99) - clock;
     const double begun = now();
-    for (uint64_t i = 0; i < count; ++i) launch(function, 4, 1, 1, 128, 1, 1, 0, stream, NULL, NULL);
+    for (uint64_t i = 0; i < count; ++i)
+      launch(function, 4, 1, 1, 128, 1, 1, 0, stream, NULL, NULL);
     const double mean = (now() - begun) / (double)count;
     printf("%.3f %.3f %.3f %.3f\n", median * ns, high * ns, mean, clock * ns);
     fflush(stdout);

@@ -4,9 +4,10 @@
 Usage: host_check_test.py CUPROOF
 """
 
+import subprocess
 from pathlib import Path
 
-from small_environment import MODULE, expect, run, says
+from small_environment import CUPROOF, MODULE, expect, run, says
 
 
 def a_cuda_library_of_another_major(env):
@@ -166,9 +167,129 @@ def a_package_without_record(env):
     says(found[0], "thing 1.0 has no RECORD")
 
 
+def a_bare_name_is_a_file_of_this_folder(env):
+    """dlopen("m.so") would search for it, and dlopen("libc10.so") give torch's."""
+    env.torch("2.7.1", ["_ZN3c105thingEv"])
+    away = env.root.parent / "away"
+    env.extension("m.so", ["nowhere"], folder=away)
+    expect(env.found("--env", env.root, paths=["m.so"], cwd=away), [("error", "CP201", "nowhere")])
+    env.extension("libc10.so", ["nowhere"], "-Wl,-soname,libc10.so", folder=away)
+    expect(env.found("--env", env.root, paths=["libc10.so"], cwd=away), [("error", "CP201", "nowhere")])
+    env.extension("good.so", ["puts"], folder=away)
+    expect(env.found("--env", env.root, paths=["good.so"], cwd=away), [])
+
+
+def the_environment_among_the_paths(env):
+    """What --help says of --env; of two environments none is meant."""
+    module = env.extension("m.so", ["nowhere"], folder=env.root.parent / "away")
+    expect(env.found(paths=[env.root, module]), [("error", "CP201", "nowhere")])
+    expect(env.found(paths=[module, env.root]), [("error", "CP201", "nowhere")])
+    expect(env.found(paths=[module]), [])
+    text = subprocess.run([CUPROOF, "check", module], capture_output=True, text=True, check=False).stdout
+    assert "name the environment with --env" in text, text
+    text = subprocess.run([CUPROOF, "check", module, "--env", env.root], capture_output=True, text=True,
+                          check=False).stdout
+    assert "name the environment" not in text, text
+
+
+def a_string_function_says_which_abi_is_whose(env):
+    """c10::Device::str() has a tag under the new ABI, and nothing under the old one."""
+    old, new = "_ZNK3c106Device3strEv", "_ZNK3c106Device3strB5cxx11Ev"
+    for wanted, there, whose in ((old, new, "old"), (new, old, "new")):
+        library = env.torch("2.7.1", [there])
+        env.extension("m.so", [wanted], library)
+        found = env.found()
+        expect(found, [("error", "CP201", wanted)])
+        assert f"built with the {whose} std::string ABI" in found[0]["message"], found
+
+
+def a_library_that_nobody_linked(env):
+    """Importing torch first does not help: its libraries are in no scope of another module's."""
+    env.torch("2.7.1", ["_ZN3c105thingEv"])
+    env.extension("m.so", ["_ZN3c105thingEv"])
+    found = env.found()
+    expect(found, [("error", "CP201", "_ZN3c105thingEv")])
+    assert found[0]["fix"].startswith("link it with libc10.so (-lc10)"), found
+
+
+def a_library_in_a_folder_of_the_package(env):
+    for folder in (env.package, env.root.parent / "project"):
+        library = env.library("libsub.so", "int sub(void) { return 0; }\n", folder=folder / "lib")
+        module = env.extension("m.so", ["sub"], library, folder=folder)
+        for path in (module, folder):
+            found = env.found("--env", env.root, paths=[path])
+            expect(found, [("note", "CP301", "libsub.so")])
+            says(found[0], "-Wl,-rpath,'$ORIGIN/lib'", f"there is {library}")
+
+
+def files_that_are_no_shared_object(env):
+    """Named by the user: what the loader says of them, with an environment and without."""
+    for content, says_loader in ((b"", "file too short"), (b"\x7fELF", "file too short"),
+                                 (b"GROUP ( libx.so.1 )" * 9, "invalid ELF header")):
+        path = env.package / "n.so"
+        path.write_bytes(content)
+        for options in ((), ("--env", env.root)):
+            code, found = env.check(*options, paths=[path])
+            expect([f for f in found if f["id"] == "CP307"], [("error", "CP307", None)])
+            assert code == 1 and says_loader in found[0]["message"] + found[-1]["message"], found
+        path.unlink()
+    note = env.root.parent / "notes.txt"
+    note.write_text("x")
+    assert not [f for f in env.found(paths=[note]) if f["id"] == "CP307"]
+
+
+def folders_that_an_editable_install_adds(env):
+    for name, content in (("easy-install.pth", "{}\n"), ("x.pth", "import os\n{}\n"),
+                          ("__editable___x_1_0_finder.py", "\nMAPPING: dict[str, str] = {{'x': '{}'}}\n")):
+        source = env.root.parent / "source"
+        source.mkdir(exist_ok=True)
+        (env.site / name).write_text(content.format(source))
+        expect(env.found(), [])  # nothing native in it
+        env.extension("m.so", ["puts"], folder=source)
+        found = env.found()
+        expect(found, [("note", "CP116", None)])
+        says(found[0], f"also on sys.path, not looked into (from {name})", str(source))
+        expect(env.found(paths=[env.root, source]), [])
+        (env.site / name).unlink()
+        (source / "m.so").unlink()
+
+
+def copies_that_are_not_loaded(env):
+    """LD_LIBRARY_PATH of another toolkit: its copy is loaded, and of the file that is not, nothing is missing."""
+    away = env.root / "away"
+    new = env.versioned("libnvJitLink.so.12", "libnvJitLink.so.12", ["a", "b"])
+    env.versioned("libnvJitLink.so.12", "libnvJitLink.so.12", ["a"], folder=away)
+    env.build("libcusparse.so.12", "int b(void); int c(void) { return b(); }\n",
+              "-Wl,-soname,libcusparse.so.12", new, "-Wl,--enable-new-dtags,-rpath,$ORIGIN")
+    env.build("libcusparse.so.12", "int c(void) { return 0; }\n", "-Wl,-soname,libcusparse.so.12", folder=away)
+    expect(env.found(), [])
+    found = env.found(library_path=str(away))
+    expect(found, [("warning", "CP303", "libnvJitLink.so.12")])
+
+
+def a_copy_whose_release_is_known(env):
+    """A toolkit has libcublasLt.so.12 as a link to the release; it may be the newer one."""
+    source = "int ltThing(void) { return 0; }\n"
+    whole = env.build("libcublasLt.so.12.5.3.2", source, "-Wl,-soname,libcublasLt.so.12")
+    mine = env.package / "libcublasLt.so.12"
+    mine.symlink_to(whole.name)
+    module = env.extension("m.so", ["ltThing"], mine, "-Wl,--enable-new-dtags,-rpath,$ORIGIN")
+    for release, word in (("12.8.4.1", "a newer"), ("12.4.5.8", "an older")):
+        away = env.root.parent / release
+        other = env.build(f"libcublasLt.so.{release}", source, "-Wl,-soname,libcublasLt.so.12", folder=away)
+        (away / "libcublasLt.so.12").symlink_to(other.name)
+        found = [f for f in env.found(library_path=str(away)) if f["file"] == str(module)]
+        expect(found, [("warning", "CP303", "libcublasLt.so.12")])
+        says(found[0], f"LD_LIBRARY_PATH puts {word} libcublasLt.so.12", f"release {release}", "release 12.5.3.2")
+
+
 if __name__ == "__main__":
     run([a_cuda_library_of_another_major, no_driver_is_no_fault, a_sibling_that_the_loader_does_not_find,
          an_undefined_symbol, the_torch_it_was_built_for, python_gives_its_own_symbols,
          a_version_that_the_library_lacks, another_copy_by_library_path, a_folder_named_by_a_relative_path,
          relative_paths_find_what_whole_ones_find, no_interpreter_is_one_note, a_file_that_cannot_be_loaded,
+         a_bare_name_is_a_file_of_this_folder, the_environment_among_the_paths,
+         a_string_function_says_which_abi_is_whose, a_library_that_nobody_linked,
+         a_library_in_a_folder_of_the_package, files_that_are_no_shared_object,
+         folders_that_an_editable_install_adds, copies_that_are_not_loaded, a_copy_whose_release_is_known,
          one_of_a_set_that_does_not_load, a_library_that_may_be_optional, a_package_without_record])

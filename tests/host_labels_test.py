@@ -110,7 +110,7 @@ def two_files_of_one_load_that_claim_it(env):
     second = env.library("libops.so", CLAIM.replace("used", "second"))
     env.extension("m.so", [NEW, "second"], library, second, "-Wl,-rpath,$ORIGIN", more=CLAIM)
     found = env.found()
-    expect(found, [("warning", "CP204", "myops")])
+    expect(found, [("error", "CP204", "myops")])
     says(found[0], f"the other one: {second}", "Only a single TORCH_LIBRARY can be used")
 
 

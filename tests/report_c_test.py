@@ -140,7 +140,7 @@ def r57_an_older_cublaslt(env):
     env.extension("m.so", [name], new, "-Wl,-rpath,$ORIGIN")
     found = env.found()
     expect(found, [("error", "CP202", name)])
-    says(found[0], "older than the one that the file was built with")
+    says(found[0], "another release than the one that the file was built with")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from small objects.
 Usage: report_d_test.py CUPROOF
 """
 
+import zipfile
 from pathlib import Path
 
 from small_environment import MODULE, expect, run, says
@@ -40,6 +41,16 @@ def r62_no_library_for_torchs_cuda(env):
     for number in ("118", "128", "130"):
         env.build(f"libbitsandbytes_cuda{number}.so", "int x;\n", folder=env.site / "bitsandbytes")
     found = env.found()
+    expect(found, [("warning", "CP310", "libbitsandbytes_cuda131.so")])
+    says(found[0], "export BNB_CUDA_VERSION=130")
+    # The wheel of it, before it is installed.
+    wheel = env.root.parent / "bitsandbytes-0.45-py3-none-manylinux_2_24_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for number in ("118", "130"):
+            archive.write(env.site / f"bitsandbytes/libbitsandbytes_cuda{number}.so",
+                          f"bitsandbytes/libbitsandbytes_cuda{number}.so")
+        archive.writestr("bitsandbytes-0.45.dist-info/WHEEL", "Wheel-Version: 1.0\n")
+    found = env.found("--env", env.root, paths=[wheel])
     expect(found, [("warning", "CP310", "libbitsandbytes_cuda131.so")])
     says(found[0], "export BNB_CUDA_VERSION=130")
     env.torch("2.11.0+cu130", [], cuda="13.0")

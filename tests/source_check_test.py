@@ -61,6 +61,39 @@ def architectures_behind_a_condition():
     silent({"Makefile": "ifeq ($(OLD),1)\nA = -arch=sm_70\nendif\n"}, "--cuda", "13.0")
 
 
+def architectures_that_are_not_asked_for():
+    """TRUE NEGATIVES: what is said to people, and what is one of a choice."""
+    flag = "-gencode=arch=compute_70,code=sm_70"
+    for text in (f"print('{flag}')\n", f"p.add_argument('--a', help='{flag}')\n", f"raise ValueError('{flag}')\n",
+                 f"x = 'build it with {flag}'\n", f"x = ['{flag}'] if c else []\n", f"x = {{'12': '{flag}'}}\n",
+                 f"x = [a for a in ('{flag}', 'y') if ok(a)]\n", f"x = {{\n    12: [\n        '{flag}'],\n}}\n",
+                 f"def f():\n    if new:\n        return []\n    return ['{flag}']\n",
+                 f"def f():\n    if new: return ['{flag}']\n    else: return ['{flag}']\n"):
+        for cuda in (["--cuda", "13.0"], []):
+            silent({"setup.py": text}, *cuda)
+    for text in (f'message(STATUS "use\n {flag}")\n', f'option(A "{flag}" OFF)\n', f'#[[\n{flag}\n]]\n',
+                 f"f($<$<VERSION_LESS:${{V}},13>:{flag}>)\n",
+                 f"function(f)\n  if(NEW)\n    return()\n  endif()\n  g({flag})\nendfunction()\n",
+                 f"IF(OLD)\n  g({flag})\nENDIF()\n"):
+        silent({"CMakeLists.txt": text}, "--cuda", "13.0")
+    silent({"Makefile": f"all:\n\t@echo use {flag}\n"}, "--cuda", "13.0")
+    # Behind a guard, and behind the function, all is asked for.
+    for text in (f"if old:\n    raise RuntimeError('x')\nx = ['{flag}']\n",
+                 f"def f():\n    if new:\n        return []\nx = ['{flag}']\n",
+                 f"x = ['{flag}'] + (['-g'] if debug else [])\n".replace(" + ", ",\n  *")):
+        rows = found({"setup.py": text}, "--cuda", "13.0")[0]
+        assert [row[:2] for row in rows] == [("error", "CP701")], (text, rows)
+
+
+def each_list_is_mended_by_itself():
+    text = {"Makefile": "A = -gencode arch=compute_60,code=sm_60 -gencode arch=compute_80,code=sm_80\n\n"
+                        "B = -gencode arch=compute_70,code=sm_70 -gencode arch=compute_90,code=sm_90\n"}
+    one = expect(text, ["--cuda", "13.0"], ("error", "CP701", "Makefile", "line 1"))[0]
+    assert one["message"].endswith("sm_60 (line 1), sm_70 (line 3)"), one
+    assert one["fix"] == ("line 1: -gencode arch=compute_80,code=sm_80; "
+                          "line 3: -gencode arch=compute_90,code=sm_90"), one
+
+
 def gpus_that_nothing_is_built_for():
     torch = {"setup.py": "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0;9.0a'\n"}
     options = ["--gpu", "B200", "--driver", "580"]
@@ -110,6 +143,8 @@ def code_that_knows():
                  "struct mine { int clockRate; };\nint f(mine m) { return m.clockRate; }\n",
                  "void f(cudaDeviceProp p) {\n#if CUDART_VERSION < 13000\n  int a = p.clockRate;\n#endif\n}\n",
                  "#if !defined(CUDA_VERSION) || CUDA_VERSION < 13000\n  cudaThreadSynchronize();\n#else\n  x();\n#endif\n",
+                 "#if CUDA_VERSION >= 13000\n#define OK 1\n#endif\n#ifndef OK\nvoid f(cudaDeviceProp p) { p.clockRate; }\n#endif\n",
+                 "struct S { int clockRate; };\nint f(S& s, cudaDeviceProp* p) { return s.clockRate; }\n",
                  "#define cudaThreadSynchronize cudaDeviceSynchronize\nvoid f() { cudaThreadSynchronize(); }\n",
                  "void f(pool p) { p.cudaThreadExit(); }\n", "#include <nvtx3/nvToolsExt.h>\n"):
         silent({"k.cu": text}, "--cuda", "13.0")
@@ -125,6 +160,9 @@ def the_old_string_abi():
     silent({"setup.py": "import torch\nf = ['-D_GLIBCXX_USE_CXX11_ABI=1']\n"})
     silent({"setup.py": "import torch\nf = [f'-D_GLIBCXX_USE_CXX11_ABI={abi}']  # or -D_GLIBCXX_USE_CXX11_ABI=0\n"})
     silent({"setup.py": "f = ['-D_GLIBCXX_USE_CXX11_ABI=0']\n"})  # nothing of torch's
+    for text in ("print('-D_GLIBCXX_USE_CXX11_ABI=0')", "m = 'build it with -D_GLIBCXX_USE_CXX11_ABI=0'",
+                 "f = ['-D_GLIBCXX_USE_CXX11_ABI=' + ('1' if new else '0'), '-D_GLIBCXX_USE_CXX11_ABI=0' if old else '']"):
+        silent({"setup.py": f"import torch\n{text}\n"})
 
 
 HEURISTIC = "  cublasLtMatmulAlgoGetHeuristic(h, d, A, B, C, D, p, 1, &r, &n);\n"
@@ -153,6 +191,9 @@ def torchs_target():
     one = expect({"setup.py": "f = ['-DTORCH_TARGET_VERSION=0x0210000000000000']\n"}, [],
                  ("warning", "CP706", "setup.py", "line 1"))[0]
     assert one["fix"] == "for torch 2.10 write 0x020a000000000000", one
+    long = "f = ['" + "-DA_LONG_NAME_OF_SOMETHING=1', '" * 5 + "-DTORCH_TARGET_VERSION=0x0210000000000000']\n"
+    one = found({"setup.py": long})[1][0]
+    assert "…" in one["evidence"][0] and one["evidence"][0].endswith("TORCH_TARGET_VERSION=0x0210000000000000']"), one
     silent({"setup.py": "f = ['-DTORCH_TARGET_VERSION=0x020a000000000000']\n"})
     expect({"k.h": "\n#define TORCH_TARGET_VERSION 0x020a\n"}, [], ("warning", "CP706", "k.h", "line 2"))
 
@@ -165,6 +206,7 @@ def what_belongs_to_others():
 
 if __name__ == "__main__":
     for test in (architectures_that_the_toolkit_has_not, architectures_behind_a_condition,
+                 architectures_that_are_not_asked_for, each_list_is_mended_by_itself,
                  gpus_that_nothing_is_built_for, parts_of_cuda_that_are_gone, functions_whose_arguments_changed,
                  code_that_knows, the_old_string_abi, counts_that_nobody_looks_at, host_compilers, torchs_target,
                  what_belongs_to_others):

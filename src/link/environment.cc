@@ -122,8 +122,39 @@ class Finder {
           const std::string line(Trimmed(rest.substr(0, end)));
           rest.remove_prefix(std::min(end + 1, rest.size()));
           if (line.empty() || line[0] == '#' || line.substr(0, 6) == "import") continue;
-          AddSitePackages(line[0] == '/' ? InSysroot(sysroot_, line) : JoinPath(folder, line));
+          const std::string entry =
+              line[0] == '/' ? InSysroot(sysroot_, line) : JoinPath(folder, line);
+          AddSitePackages(entry);
+          AddPathEntry(entry, name);
         }
+      }
+      TakeFinders(folder);
+    }
+  }
+
+  void AddPathEntry(const std::string& folder, const std::string& from) {
+    auto& known = environment_.path_entries;
+    const std::string real = RealPath(folder);
+    if (real.empty() || !IsFolder(real) || known.size() >= kMaxSitePackages) return;
+    if ((real + '/').starts_with(RealPath(environment_.folder) + '/')) return;
+    for (const PathEntry& other : known) {
+      if (other.folder == real) return;
+    }
+    known.push_back({real, from});
+  }
+
+  // setuptools' finder of an editable install: MAPPING: dict[str, str] = {'pkg': '/src/pkg'}
+  void TakeFinders(const std::string& folder) {
+    for (const std::string& name : ListFolder(folder)) {
+      if (!name.starts_with("__editable__") || !name.ends_with("_finder.py")) continue;
+      const std::string text = ReadSmallFile(JoinPath(folder, name), 1 << 20);
+      const size_t mapping = text.find("\nMAPPING");
+      if (mapping == std::string::npos) continue;
+      const std::string line = text.substr(mapping + 1, text.find('\n', mapping + 1) - mapping - 1);
+      for (size_t at = line.find(": '/"); at != std::string::npos; at = line.find(": '/", at + 1)) {
+        const size_t end = line.find('\'', at + 3);
+        if (end == std::string::npos) break;
+        AddPathEntry(InSysroot(sysroot_, line.substr(at + 3, end - at - 3)), name);
       }
     }
   }

@@ -45,6 +45,12 @@ struct EnvironmentOptions {
   bool use_process_library_path = false;  // take LD_LIBRARY_PATH of this process, too
 };
 
+/// A folder outside of the environment that one of its files puts into sys.path.
+struct PathEntry {
+  std::string folder;
+  std::string from;  // "__editable__.x-1.0.pth", the name of that file
+};
+
 /// What a process of an environment would be made of.
 struct Environment {
   EnvironmentKind kind = EnvironmentKind::kNone;
@@ -54,6 +60,7 @@ struct Environment {
   std::vector<std::string> site_packages;   // in the order of sys.path, as far as files tell
   std::optional<TorchInstall> torch;        // the first one that Python would import
   std::vector<TorchInstall> other_torches;  // further ones, shadowed
+  std::vector<PathEntry> path_entries;      // of .pth files and editable installs
   std::vector<std::string> nvidia_folders;  // …/nvidia/cu13/lib, …/nvidia/cudnn/lib
   std::vector<std::string> library_path;    // LD_LIBRARY_PATH; an empty entry is the current folder
   SystemLibraries system;

@@ -60,7 +60,8 @@ Result<std::string> SummariseRun(const std::string& folder, const Style& style) 
   if (!report.losses.empty() || !run->problems.empty())
     line({{fmt::format("{} in the record, told by the report",
                        Count(report.losses.size() + run->problems.size(), "gap"))}});
-  line({{"the whole report: "}, {"cuproof report " + EscapeTerminal(run->folder), Tone::kBold}});
+  line({{"the whole report: "},
+        {EscapeTerminal(CommandText({"cuproof", "report", run->folder})), Tone::kBold}});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,8 @@
 
 #include "bytes/parallel.h"
 #include "container/kernel_metadata.h"
+#include "container/walk.h"
+#include "rule/describe_environment.h"
 #include "rule/rule.h"
 #include "rule/source_rules.h"
 
@@ -71,10 +74,24 @@ void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned thre
   Judge(file, target);
 }
 
-// The environment of a root: the one that was named, or itself.
-std::string EnvironmentOf(const Root& root, const HostOptions& options) {
+// The environment of a root: the one that was named, itself, or the only one among the roots.
+std::string EnvironmentOf(const Root& root, const std::vector<Root>& roots,
+                          const HostOptions& options) {
   if (!options.environment.empty()) return options.environment;
-  return root.kind == RootKind::kEnvironment ? root.argument : std::string();
+  if (root.kind == RootKind::kEnvironment) return root.argument;
+  if (root.kind == RootKind::kProcess) return {};
+  std::string only;
+  for (const Root& other : roots) {
+    if (other.kind != RootKind::kEnvironment) continue;
+    if (!only.empty()) return {};
+    only = other.argument;
+  }
+  return only;
+}
+
+bool IsNamedShared(const std::string& path) {
+  const size_t so = path.rfind(".so");
+  return so != std::string::npos && path.find('/', so) == std::string::npos;
 }
 
 // A small zip can expand to many files that each list hundreds of thousands of images. All of CUDA
@@ -104,6 +121,7 @@ class Collector {
               [](const FileReport& a, const FileReport& b) {
                 return std::tie(a.root, a.path) < std::tie(b.root, b.path);
               });
+    report_.files_not_loaded = not_loaded_;
     // No line of the report: only what is found is told.
     for (const FileReport& file : hosts_) {
       RunHostRules({file, report_, report_.target}, report_.findings);
@@ -125,9 +143,12 @@ class Collector {
       file.path = unit.shown;
       ReadAndJudge((*opened)->bytes(), target_, options_.deep, ThreadsInside(), file);
       // Where it is not known what a file is loaded into, the file alone tells something.
-      if (options_.host && file.images.kind == FileKind::kElf &&
-          EnvironmentOf(inventory_.roots[unit.root], options_.loader).empty()) {
-        file.host = FactsAlone((*opened)->bytes(), unit.shown);
+      const Root& root = inventory_.roots[unit.root];
+      if (options_.host && EnvironmentOf(root, inventory_.roots, options_.loader).empty()) {
+        const bool elf = file.images.kind == FileKind::kElf;
+        if (elf) file.host = FactsAlone((*opened)->bytes(), unit.shown);
+        if (!file.host && unit.named) file.host = RefusedAlone((*opened)->bytes(), unit.shown);
+        not_loaded_ += elf && root.kind != RootKind::kProcess && IsNamedShared(unit.shown) ? 1 : 0;
       }
       if (!file.images.modules.empty()) file.declared_archs = DeclaredArchs(unit);
       Keep(unit, (*opened)->changed(), std::move(file));
@@ -177,6 +198,7 @@ class Collector {
   const Target& target_;
   const CheckOptions& options_;
   std::mutex mutex_;
+  std::atomic<uint64_t> not_loaded_ = 0;
   Report report_;
   std::vector<FileReport> hosts_;  // torch extensions without device code
   uint64_t parts_ = 0;             // of the files in report_, at most kMaxParts
@@ -221,6 +243,24 @@ void MarkVariants(const std::vector<const Unit*>& units,
   }
 }
 
+// Folders of sys.path that lie elsewhere, as an editable install puts them there.
+void AddPathEntries(const HostEnvironment& environment, Report& report) {
+  for (const PathEntry& entry : environment.path_entries) {
+    const bool named = std::any_of(report.roots.begin(), report.roots.end(), [&](const Root& root) {
+      return RealPath(root.argument) == RealPath(entry.folder);
+    });
+    if (named) continue;
+    Finding finding;
+    finding.id = "CP116";
+    finding.file = entry.folder;
+    finding.message = fmt::format("also on sys.path, not looked into (from {})", entry.from);
+    finding.fix = fmt::format("cuproof check {} {}", environment.folder, entry.folder);
+    finding.source = "site(3): path configuration files";
+    finding.verified_on = "tests/host_check_test.py";
+    report.findings.push_back(std::move(finding));
+  }
+}
+
 // What the loader would say of each file of one root.
 void LoadFiles(const std::vector<const Unit*>& units, uint32_t root, const HostChecker& checker,
                const CheckOptions& options, Report& report) {
@@ -248,7 +288,21 @@ void LoadFiles(const std::vector<const Unit*>& units, uint32_t root, const HostC
   }
   if (report.roots[root].kind == RootKind::kEnvironment) {
     RunEnvironmentRules({checker.environment(), claims}, report.findings);
+    AddPathEntries(checker.environment(), report);
   }
+}
+
+// What a wheel brings takes the place of what is installed.
+void AddVariantOfWheel(const std::vector<const Unit*>& members, const HostEnvironment& environment,
+                       Report& report) {
+  HostEnvironment installed;
+  installed.torch_cuda = environment.torch_cuda;
+  for (const Unit* unit : members) {
+    const std::string number = BitsAndBytesNumber(unit->members.front().name);
+    if (!number.empty()) installed.bitsandbytes.push_back(number);
+  }
+  std::sort(installed.bitsandbytes.begin(), installed.bitsandbytes.end());
+  RuleCudaVariant({installed, {}}, report.findings);
 }
 
 // The host half: every root in its environment, each environment prepared once. A wheel has its
@@ -257,7 +311,8 @@ void LoadRoots(const Inventory& inventory, const CheckOptions& options, Report& 
   std::map<std::string, std::unique_ptr<const HostChecker>> checkers;
   std::set<std::string> told;  // environments whose own problems were
   for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
-    const std::string environment = EnvironmentOf(inventory.roots[root], options.loader);
+    const std::string environment =
+        EnvironmentOf(inventory.roots[root], inventory.roots, options.loader);
     if (environment.empty()) continue;
     std::vector<const Unit*> files;
     std::vector<const Unit*> members;
@@ -276,7 +331,9 @@ void LoadRoots(const Inventory& inventory, const CheckOptions& options, Report& 
     };
     const RootKind kind = inventory.roots[root].kind;
     if (kind == RootKind::kWheel || kind == RootKind::kZip) {
-      LoadFiles(members, root, *prepare(members), options, report);
+      const auto checker = prepare(members);
+      LoadFiles(members, root, *checker, options, report);
+      AddVariantOfWheel(members, checker->environment(), report);
       continue;
     }
     std::unique_ptr<const HostChecker>& checker = checkers[environment];
@@ -307,7 +364,13 @@ Report Check(const Inventory& inventory, const Target& target, const CheckOption
   }
   AddSkipped(inventory, report);
   std::stable_sort(report.findings.begin(), report.findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+                   [](const Finding& a, const Finding& b) {
+                     // What the rest follows from, first.
+                     const auto cause = [](const Finding& one) {
+                       return one.id == "CP303" || one.id == "CP309";
+                     };
+                     return std::tuple(a.severity, cause(a)) > std::tuple(b.severity, cause(b));
+                   });
   return report;
 }
 

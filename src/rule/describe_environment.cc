@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 
 #include "link/search.h"
@@ -72,23 +73,42 @@ std::vector<ForeignPart> ForeignPartsOf(const Environment& environment, FileCach
   return parts;
 }
 
-// "128" of libbitsandbytes_cuda128.so.
 std::vector<std::string> BitsAndBytes(const Environment& environment) {
   std::set<std::string> numbers;
-  constexpr std::string_view kStart = "libbitsandbytes_cuda";
   for (const std::string& site : environment.site_packages) {
     for (const std::string& name : ListFolder(site + "/bitsandbytes", 1000)) {
-      if (!name.starts_with(kStart) || !name.ends_with(".so")) continue;
-      const std::string number = name.substr(kStart.size(), name.size() - kStart.size() - 3);
-      if (number.size() == 3 && number.find_first_not_of("0123456789") == std::string::npos) {
-        numbers.insert(number);
-      }
+      const std::string number = BitsAndBytesNumber("bitsandbytes/" + name);
+      if (!number.empty()) numbers.insert(number);
     }
   }
   return {numbers.begin(), numbers.end()};
 }
 
+// What can be imported from it, if anything native.
+bool HoldsSharedObjects(const std::string& folder) {
+  namespace fs = std::filesystem;
+  constexpr size_t kMostFiles = 20'000;
+  std::error_code error;
+  fs::recursive_directory_iterator files(folder, fs::directory_options::skip_permission_denied,
+                                         error);
+  size_t seen = 0;
+  for (; !error && files != fs::recursive_directory_iterator() && ++seen < kMostFiles;
+       files.increment(error)) {
+    const std::string name = files->path().filename().string();
+    if (name.ends_with(".so") || name.find(".so.") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string BitsAndBytesNumber(const std::string& path) {
+  constexpr std::string_view kStart = "bitsandbytes/libbitsandbytes_cuda";
+  if (!path.starts_with(kStart) || !path.ends_with(".so")) return {};
+  const std::string number = path.substr(kStart.size(), path.size() - kStart.size() - 3);
+  const bool digits = number.find_first_not_of("0123456789") == std::string::npos;
+  return number.size() == 3 && digits ? number : "";
+}
 
 HostEnvironment DescribeEnvironment(const Environment& environment, FileCache& files,
                                     const Process& prepared, bool has_program) {
@@ -106,6 +126,9 @@ HostEnvironment DescribeEnvironment(const Environment& environment, FileCache& f
   host.packages = ReadPackages(environment.site_packages);
   host.foreign_parts = ForeignPartsOf(environment, files, prepared);
   host.bitsandbytes = BitsAndBytes(environment);
+  for (const PathEntry& entry : environment.path_entries) {
+    if (HoldsSharedObjects(entry.folder)) host.path_entries.push_back(entry);
+  }
   return host;
 }
 

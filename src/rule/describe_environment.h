@@ -9,4 +9,7 @@ namespace cuproof {
 HostEnvironment DescribeEnvironment(const Environment& environment, FileCache& files,
                                     const Process& prepared, bool has_program);
 
+/// "128" of bitsandbytes/libbitsandbytes_cuda128.so; empty for other paths.
+std::string BitsAndBytesNumber(const std::string& path);
+
 }  // namespace cuproof

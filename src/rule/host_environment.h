@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "link/environment.h"
 #include "link/packages.h"
 
 namespace cuproof {
@@ -35,6 +36,7 @@ struct HostEnvironment {
   Packages packages;
   std::vector<ForeignPart> foreign_parts;
   std::vector<std::string> bitsandbytes;  // CUDA numbers of its files: "128", "130"
+  std::vector<PathEntry> path_entries;    // those that hold shared objects
 };
 
 /// What the rules of a whole environment see.

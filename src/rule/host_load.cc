@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "container/content.h"
 #include "link/closure.h"
 #include "link/environment.h"
 #include "link/loaded_file.h"
@@ -87,6 +88,29 @@ Libraries LibrariesBelow(const std::vector<std::string>& folders) {
   return found;
 }
 
+// A file of that name in the package of `file`, or in its folder and those below; empty: none.
+std::string InPackageOf(const std::string& file, const std::string& name) {
+  constexpr size_t kMostFiles = 5'000;
+  std::error_code error;
+  fs::path top = fs::path(file).parent_path();
+  while (top.has_parent_path() && fs::exists(top.parent_path() / "__init__.py", error)) {
+    top = top.parent_path();
+  }
+  if (const fs::path beside = fs::path(file).parent_path() / name;
+      fs::is_regular_file(beside, error)) {
+    return beside.string();
+  }
+  size_t seen = 0;
+  fs::recursive_directory_iterator files(top, fs::directory_options::skip_permission_denied, error);
+  for (; !error && files != fs::recursive_directory_iterator() && ++seen < kMostFiles;
+       files.increment(error)) {
+    if (files->path().filename() == name && files->is_regular_file(error)) {
+      return files->path().string();
+    }
+  }
+  return {};
+}
+
 // What torch's libraries in a process export, for the nearest of a name.
 struct TorchExports {
   explicit TorchExports(const Process& process) {
@@ -130,8 +154,12 @@ class Surroundings {
 // One load, told in paths and sentences.
 class Teller {
  public:
-  Teller(const Process& process, Surroundings& surroundings, bool has_program)
-      : process_(process), surroundings_(surroundings), has_program_(has_program) {}
+  Teller(const Process& process, Surroundings& surroundings, const Packages& packages,
+         bool has_program)
+      : process_(process),
+        surroundings_(surroundings),
+        packages_(packages),
+        has_program_(has_program) {}
 
   HostLoad Tell(const LoadReport& report) const {
     HostLoad load;
@@ -164,6 +192,13 @@ class Teller {
                                PathOf(error.provider), error.newest});
     }
     for (const uint32_t object : report.outcome.added) AddCopies(object, load);
+    // Of what torch has loaded only that which something is missing in.
+    std::set<uint32_t> told(report.outcome.added.begin(), report.outcome.added.end());
+    for (const MissingSymbol& missing : report.missing_symbols) {
+      if (missing.version_file.empty()) continue;
+      const uint32_t object = process_.FindLoaded(missing.version_file);
+      if (object != kNoObject && told.insert(object).second) AddCopies(object, load);
+    }
     return load;
   }
 
@@ -193,6 +228,12 @@ class Teller {
     if (const auto here = libraries.find(missing.name); here != libraries.end()) {
       library.elsewhere = here->second;
     }
+    if (const std::string beside = InPackageOf(library.wanted_by, missing.name); !beside.empty()) {
+      library.elsewhere = beside;
+      const auto folder = fs::path(beside).parent_path().lexically_relative(
+          fs::path(library.wanted_by).parent_path());
+      library.origin = folder == "." ? "$ORIGIN" : "$ORIGIN/" + folder.string();
+    }
     const std::string stem = Stem(missing.name);
     std::set<std::string> others;
     for (auto at = libraries.lower_bound(stem);
@@ -212,7 +253,9 @@ class Teller {
     symbol.chain = ChainTo(missing.wanted_by);
     symbol.elsewhere = PathOf(missing.elsewhere);
     symbol.other_version = missing.other_version;
-    symbol.old_string = StringAbiOf(missing.name) == StringAbi::kOld;
+    symbol.not_linked = missing.reason == MissingReason::kNotInScope &&
+                        missing.wanted_by != kNoObject && missing.elsewhere != kNoObject &&
+                        !Needs(missing.wanted_by, missing.elsewhere);
     if (missing.reason != MissingReason::kNowhere) return symbol;
     const TorchExports& exports = surroundings_.exports();
     const auto nearest = exports.index.Nearest(missing.name, 1);
@@ -220,7 +263,29 @@ class Teller {
     symbol.nearest = nearest.front().nearest.Sentence();
     symbol.nearest_file = exports.files[nearest.front().where];
     symbol.string_abi = nearest.front().nearest.difference == NameDifference::kStringAbi;
+    // A function that returns a string has the tag under the new ABI, and nothing under the old.
+    const StringAbi wanted = StringAbiOf(missing.name);
+    symbol.old_string = wanted == StringAbi::kOld ||
+                        (wanted != StringAbi::kNew &&
+                         StringAbiOf(nearest.front().nearest.mangled) == StringAbi::kNew);
     return symbol;
+  }
+
+  bool Needs(uint32_t object, uint32_t library) const {
+    const std::vector<uint32_t>& needed = process_.objects()[object].needed;
+    return std::find(needed.begin(), needed.end(), library) != needed.end();
+  }
+
+  // "12.4.5.8" of libcublas.so.12.4.5.8, which libcublas.so.12 leads to; else its package's.
+  std::string ReleaseOf(const std::string& path) const {
+    std::error_code error;
+    const std::string name = BaseName(fs::canonical(path, error).string());
+    const size_t so = name.find(".so.");
+    if (so != std::string::npos && name.find('.', so + 4) != std::string::npos) {
+      return name.substr(so + 4);
+    }
+    const Package* package = packages_.OwnerOf(path);
+    return package == nullptr ? "" : package->version;
   }
 
   void AddCopies(uint32_t object, HostLoad& load) const {
@@ -232,12 +297,14 @@ class Teller {
           loser.file->device == winner.file->device && loser.file->inode == winner.file->inode;
       if (same || !told.insert(loser.path).second) continue;
       load.copies.push_back({winner.requested, winner.path, FoundByName(winner.found_by),
-                             loser.path, FoundByName(loser.step.by)});
+                             loser.path, FoundByName(loser.step.by), ReleaseOf(winner.path),
+                             ReleaseOf(loser.path)});
     }
   }
 
   const Process& process_;
   Surroundings& surroundings_;
+  const Packages& packages_;
   const bool has_program_;
 };
 
@@ -271,10 +338,37 @@ struct HostChecker::Parts {
 
   // A member is taken to be installed.
   std::string PathOf(const Unit& unit) const {
-    return unit.members.empty() ? unit.file : InstalledAs(site, unit.members.front().name);
+    if (!unit.members.empty()) return InstalledAs(site, unit.members.front().name);
+    const fs::path path(unit.file);
+    // A bare name would be searched for, as dlopen does. Beside an environment that is named from
+    // the root, files are too: both are compared as texts.
+    if (path.is_absolute() ||
+        (path.has_parent_path() && !fs::path(environment.folder).is_absolute())) {
+      return unit.file;
+    }
+    std::error_code error;
+    const fs::path whole = fs::absolute(path, error);
+    return error ? "./" + unit.file : whole.lexically_normal().string();
   }
 
-  FileCache files;
+  // Whether another file of its name comes first in a process that has not loaded this one.
+  bool Replaced(const LoadedFile& file) const {
+    const std::string soname(file.object->soname);
+    if (!IsCudaLibrary(soname)) return false;
+    const auto same = [&](const LoadedFile& other) {
+      return other.inode == file.inode && other.device == file.device;
+    };
+    for (const LoadedObject& object : prepared.process.objects()) {
+      if (same(*object.file)) return false;
+    }
+    for (const std::string& folder : environment.library_path) {
+      const auto other = files.Open((fs::path(folder) / soname).string());
+      if (other->exists && other->object) return !same(*other);
+    }
+    return false;
+  }
+
+  mutable FileCache files;
   Environment environment;
   std::string site;
   Libraries installed;
@@ -296,6 +390,7 @@ const HostEnvironment& HostChecker::environment() const { return *parts_->host; 
 std::unique_ptr<HostLoad> HostChecker::Load(const Unit& unit) const {
   const std::string path = parts_->PathOf(unit);
   const auto file = parts_->files.Open(path);
+  if (!file->object && unit.named) return RefusedAlone(file->bytes(), unit.shown);
   if (!file->object || !file->object->has_dynamic) return nullptr;
   const DynamicObject& object = *file->object;
   // A program is started, not imported.
@@ -304,7 +399,12 @@ std::unique_ptr<HostLoad> HostChecker::Load(const Unit& unit) const {
   Process process = parts_->prepared.process;
   const LoadReport report = TryLoad(parts_->prepared, path, process);
   auto load = std::make_unique<HostLoad>(
-      Teller(process, parts_->surroundings, parts_->prepared.has_program).Tell(report));
+      Teller(process, parts_->surroundings, parts_->host->packages, parts_->prepared.has_program)
+          .Tell(report));
+  for (HostVersion& version : load->versions) {
+    if (version.wanted_by == path) version.wanted_by = unit.shown;
+  }
+  if (!report.loads()) load->replaced = parts_->Replaced(*file);
   if (!report.loads() || load->refused) load->module = IsModule(object);
   load->environment = parts_->host;
   const Package* package = parts_->host->packages.OwnerOf(path);
@@ -319,6 +419,28 @@ std::unique_ptr<HostLoad> HostChecker::Load(const Unit& unit) const {
     if (load->facts.label.empty()) load->facts.label = ReadBuildLabel(package->version);
   }
   TellScope(process, parts_->files, report, *load);
+  if (!load->claims.empty()) load->module = IsModule(object);
+  return load;
+}
+
+std::unique_ptr<HostLoad> RefusedAlone(ByteView file, const std::string& shown) {
+  constexpr size_t kHeaderSize = 64;
+  constexpr std::string_view kMagic =
+      "\x7f"
+      "ELF";
+  const std::string name = BaseName(shown);
+  if (name.find(".so") == std::string::npos) return nullptr;
+  std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const bool is_elf = text.starts_with(kMagic);
+  if (is_elf && file.size() >= kHeaderSize) return nullptr;
+  // A container or a cubin by that name is nothing to load, and may be meant so.
+  const ByteView head = file.Clamp(0, kHeadSize);
+  if (!is_elf && TellContent(head, file.size()) == Content::kProgram) return nullptr;
+  auto load = std::make_unique<HostLoad>();
+  load->refused = Error{ErrorCode::kUnsupported,
+                        file.size() < kHeaderSize ? "file too short" : "invalid ELF header", shown,
+                        std::nullopt};
+  load->module = true;  // the user wants to load it
   return load;
 }
 

@@ -15,10 +15,11 @@ namespace cuproof {
 /// A library that the loader would not find.
 struct HostLibrary {
   std::string name;
-  std::string wanted_by;            // the file that needs it
-  std::string chain;                // "_C.so -> libtorch.so": how that one came in; empty: itself
-  std::vector<std::string> unfit;   // files of that name for another machine
-  std::string elsewhere;            // a file of that name in the environment, where nobody looks
+  std::string wanted_by;           // the file that needs it
+  std::string chain;               // "_C.so -> libtorch.so": how that one came in; empty: itself
+  std::vector<std::string> unfit;  // files of that name for another machine
+  std::string elsewhere;  // a file of that name, beside or in the environment, where nobody looks
+  std::string origin;     // "$ORIGIN/sub": its folder from that of the file that needs it
   std::vector<std::string> others;  // releases of it that are there: "libcudart.so.12"
 };
 
@@ -34,7 +35,8 @@ struct HostSymbol {
   std::string nearest;        // "wants f(int), has f(unsigned int)"
   std::string nearest_file;
   bool string_abi = false;  // the nearest differs by the std::string ABI alone
-  bool old_string = false;  // the wanted one has the old std::string in it
+  bool old_string = false;  // of the two, the wanted one is of the old ABI
+  bool not_linked = false;  // who wants it does not name the library that has it
 };
 
 /// A version that a library in scope does not define: GLIBC_2.38 of libc.so.6.
@@ -53,6 +55,8 @@ struct HostCopy {
   std::string winner_by;  // "LD_LIBRARY_PATH"
   std::string loser;
   std::string loser_by;
+  std::string winner_release;  // "12.4.5.8" of the file that a link leads to, or its package's
+  std::string loser_release;
 };
 
 /// A kernel whose host stub another library of the load exports first.
@@ -88,6 +92,7 @@ struct HostLoad {
                           // missing
   bool variant =
       false;  // another file of the same set loads: libx_cuda118.so beside libx_cuda128.so
+  bool replaced = false;  // LD_LIBRARY_PATH has another file of its name: this one is not loaded
   std::optional<Error> refused;  // it cannot be loaded at all
   size_t python_names = 0;       // of an interpreter that was not found: nothing is said of them
   std::string driver_stub;       // the link-time stub that it would get for the driver's library
@@ -133,5 +138,9 @@ class HostChecker {
 /// What a file says without an environment: nothing for what is no shared object, or wants nothing
 /// of torch.
 std::unique_ptr<HostLoad> FactsAlone(ByteView file, const std::string& shown);
+
+/// For a file that is named as a shared object and is none: what the loader says of it. Nothing for
+/// others.
+std::unique_ptr<HostLoad> RefusedAlone(ByteView file, const std::string& shown);
 
 }  // namespace cuproof

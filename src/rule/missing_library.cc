@@ -26,6 +26,12 @@ Severity SeverityOf(const HostLoad& load, const HostLibrary& library) {
 }
 
 std::string Fix(const HostLibrary& library) {
+  if (!library.origin.empty()) {
+    return fmt::format(
+        "import the package that has it first, or give the file an RPATH from $ORIGIN: "
+        "-Wl,-rpath,'{}'",
+        library.origin);
+  }
   if (!library.elsewhere.empty()) {
     return fmt::format(
         "import the package that has it first, or give the file an RPATH from $ORIGIN to {}",

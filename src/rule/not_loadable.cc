@@ -9,7 +9,10 @@ void RuleNotLoadable(const FileContext& context, std::vector<Finding>& findings)
   if (!load.refused) return;
   // What glibc refuses by its own rules is certain; how it reads a damaged file is not.
   const bool refused = load.refused->code == ErrorCode::kUnsupported;
-  Finding finding = NewFinding(context, "CP307", refused ? LoadSeverity(load) : Severity::kWarning);
+  // A segment that ends behind the file's end ends the process where it is touched.
+  const bool short_file = load.refused->phrase.ends_with("cut short");
+  Finding finding =
+      NewFinding(context, "CP307", refused || short_file ? LoadSeverity(load) : Severity::kWarning);
   finding.message =
       (refused ? "the loader would refuse it: " : "is damaged: ") + load.refused->phrase;
   if (load.refused->offset) {

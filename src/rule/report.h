@@ -51,7 +51,8 @@ struct Report {
   std::vector<std::set<std::string>> needed;  // by root: what its files name in DT_NEEDED
   uint64_t files_seen = 0;
   uint64_t files_without_cuda = 0;
-  uint64_t bytes_read = 0;  // size of what was looked into
+  uint64_t files_not_loaded = 0;  // shared objects of which it is not known what loads them
+  uint64_t bytes_read = 0;        // size of what was looked into
   double seconds = 0;
 };
 

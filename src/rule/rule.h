@@ -82,6 +82,9 @@ bool IsDriverLibrary(std::string_view name);
 /// Whether a library is one of CUDA's, which must be of one release in a process.
 bool IsCudaLibrary(std::string_view name);
 
+/// Whether LD_LIBRARY_PATH put this copy of one of CUDA's libraries first: CP303.
+bool IsReplacedCopy(const HostCopy& copy, std::string_view name);
+
 /// A finding about this file.
 Finding NewFinding(const FileContext& context, std::string id, Severity severity);
 

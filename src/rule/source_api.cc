@@ -58,6 +58,7 @@ class Search {
                             Mentions(context_.code, "cudaGetDeviceProperties") ||
                             Mentions(context_.code, "getCurrentDeviceProperties") ||
                             Mentions(context_.code, "getDeviceProperties");
+    if (properties) TakeTypes();
     for (size_t i = 0; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
       if (token.kind != TokenKind::kIdentifier || token.versioned) continue;
@@ -68,9 +69,54 @@ class Search {
       const std::string_view kind = table.At(row->second, "kind");
       const bool function =
           kind == "function" && !member && table.At(row->second, "change") != "layout";
-      const bool field = kind == "field" && member && !called && properties;
+      const bool field = kind == "field" && member && !called && properties && IsOfDevice(i);
       if (function || field) lines_[row->second].insert(token.line);
     }
+  }
+
+  // "p" of "cudaDeviceProp p", "const Stat& p": by what it is declared with, wherever in the file.
+  void TakeTypes() {
+    const auto& tokens = context_.code.tokens;
+    for (size_t i = 1; i + 1 < tokens.size(); ++i) {
+      if (tokens[i].kind != TokenKind::kIdentifier) continue;
+      if (std::string_view(";,=(){[:").find(tokens[i + 1].text) == std::string_view::npos) continue;
+      size_t at = i - 1;
+      while (at > 0 &&
+             (tokens[at].text == "&" || tokens[at].text == "*" || tokens[at].text == "const")) {
+        --at;
+      }
+      const std::string_view type = tokens[at].text;
+      if (tokens[at].kind != TokenKind::kIdentifier || type == "return" || type == "else" ||
+          type == "case" || type == "throw" || type == "auto") {
+        // A further one of a declaration: "int a, b;", where nothing but a comma is before.
+        if (type == "auto") TakeAuto(i);
+        if (type == "," && at + 1 == i && tokens[i + 1].text != ")") own_.insert(tokens[i].text);
+        continue;
+      }
+      bool& device = devices_[tokens[i].text];
+      device |= type == "cudaDeviceProp";
+      own_.insert(tokens[i].text);
+    }
+  }
+
+  // auto* p = at::cuda::getCurrentDeviceProperties();
+  void TakeAuto(size_t name) {
+    const auto& tokens = context_.code.tokens;
+    for (size_t i = name + 1; i < std::min(name + 12, tokens.size()); ++i) {
+      if (tokens[i].text == ";") return;
+      if (tokens[i].text.ends_with("DeviceProperties")) devices_[tokens[name].text] = true;
+    }
+  }
+
+  // Whether the member at `i` may be one of cudaDeviceProp.
+  bool IsOfDevice(size_t i) const {
+    const auto& tokens = context_.code.tokens;
+    if (i >= 2) {
+      const auto object = devices_.find(tokens[i - 2].text);
+      if (object != devices_.end()) return object->second;
+    }
+    // Whose it is cannot be told: a name that the file declares too may be its own.
+    return !own_.contains(tokens[i].text);
   }
 
   void TakeIncludes(const Table& table) {
@@ -91,6 +137,8 @@ class Search {
   const SourceContext& context_;
   std::map<std::string_view, size_t> rows_;
   std::map<size_t, std::set<uint32_t>> lines_;
+  std::map<std::string_view, bool> devices_;  // by name: whether it is a cudaDeviceProp
+  std::set<std::string_view> own_;            // names that the file declares
 };
 
 }  // namespace
@@ -114,7 +162,7 @@ void RuleSourceApi(const SourceContext& context, std::vector<Finding>& findings)
     Finding finding = NewSourceFinding(context, "CP702", severity);
     finding.message =
         fmt::format("{}: from CUDA {} on {}", name, VersionText(border), table.At(row, "what"));
-    for (const uint32_t line : lines) AddLine(context, line, finding);
+    for (const uint32_t line : lines) AddLine(context, line, name, finding);
     finding.fix = table.At(row, "instead");
     finding.source = "data/cuda_changes.tsv";
     finding.verified_on = table.At(row, "verified_on");

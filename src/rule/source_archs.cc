@@ -10,7 +10,8 @@ namespace cuproof {
 namespace {
 
 // The list as the file writes it, with what can be built and what is wanted.
-std::string ListText(const std::vector<ArchRequest>& archs, ArchSyntax syntax) {
+std::string ListText(const SourceContext& context, const std::vector<ArchRequest>& archs,
+                     ArchSyntax syntax) {
   std::vector<std::string> parts;
   const auto add = [&](std::string part) {
     if (std::find(parts.begin(), parts.end(), part) == parts.end())
@@ -34,15 +35,38 @@ std::string ListText(const std::vector<ArchRequest>& archs, ArchSyntax syntax) {
         break;
     }
   }
+  const bool toml = context.file.kind == SourceKind::kToml;
   switch (syntax) {
     case ArchSyntax::kTorchList:
-      return fmt::format("TORCH_CUDA_ARCH_LIST=\"{}\"", fmt::join(parts, ";"));
+      return fmt::format("TORCH_CUDA_ARCH_LIST{}\"{}\"", toml ? " = " : "=", fmt::join(parts, ";"));
     case ArchSyntax::kCmakeList:
-      return fmt::format("set(CMAKE_CUDA_ARCHITECTURES \"{}\")", fmt::join(parts, ";"));
+      return toml ? fmt::format("CMAKE_CUDA_ARCHITECTURES = \"{}\"", fmt::join(parts, ";"))
+                  : fmt::format("set(CMAKE_CUDA_ARCHITECTURES \"{}\")", fmt::join(parts, ";"));
     case ArchSyntax::kGencode:
       break;
   }
   return fmt::format("{}", fmt::join(parts, " "));
+}
+
+// Requests that one list makes: on one line, or on lines one below the other.
+std::vector<std::vector<ArchRequest>> Lists(const std::vector<ArchRequest>& requests) {
+  std::vector<std::vector<ArchRequest>> lists;
+  for (const ArchRequest& request : requests) {
+    const bool goes_on = !lists.empty() && lists.back().back().syntax == request.syntax &&
+                         lists.back().back().conditional == request.conditional &&
+                         request.line - lists.back().back().line <= 1;
+    if (!goes_on) lists.emplace_back();
+    lists.back().push_back(request);
+  }
+  return lists;
+}
+
+// How the request stands on its line.
+std::string MatchOf(const ArchRequest& request) {
+  if (request.syntax == ArchSyntax::kTorchList) return CapabilityText(request.arch.number);
+  const std::string arch = ArchText(request.arch);
+  if (request.syntax == ArchSyntax::kCmakeList) return arch;
+  return (request.sass ? "sm_" : "compute_") + arch;
 }
 
 bool Buildable(Version cuda, Arch arch) {
@@ -59,25 +83,64 @@ std::string WhenBuildable(uint32_t sm) {
   return fmt::format("sm_{} is in CUDA from {} on", sm, VersionText(fact->first_cuda));
 }
 
+// "sm_60 (line 2), sm_70 (line 4)"; of one alone its name.
+std::string Named(const std::vector<ArchRequest>& refused) {
+  constexpr size_t kMostNamed = 12;
+  std::vector<std::string> names;
+  for (const ArchRequest& request : refused) {
+    std::string name = fmt::format("sm_{} (line {})", ArchText(request.arch), request.line);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  }
+  if (names.size() == 1) return fmt::format("sm_{}", ArchText(refused.front().arch));
+  if (names.size() <= kMostNamed) return fmt::format("{}", fmt::join(names, ", "));
+  const size_t more = names.size() - kMostNamed;
+  names.resize(kMostNamed);
+  return fmt::format("{} and {} more", fmt::join(names, ", "), more);
+}
+
 void CheckToolkit(const SourceContext& context, const ArchRequests& requests,
                   std::vector<Finding>& findings) {
   const Version cuda = *context.target.cuda;
-  std::vector<ArchRequest> kept;
   std::vector<ArchRequest> refused;
-  for (const ArchRequest& request : requests.archs) {
-    (request.conditional || Buildable(cuda, request.arch) ? kept : refused).push_back(request);
+  std::vector<std::string> fixes;  // of each list that has one
+  std::vector<uint32_t> lines;
+  for (std::vector<ArchRequest>& list : Lists(requests.archs)) {
+    const auto first = std::stable_partition(
+        list.begin(), list.end(),
+        [&](const ArchRequest& request) { return Buildable(cuda, request.arch); });
+    if (first == list.end() || list.front().conditional) continue;
+    refused.insert(refused.end(), first, list.end());
+    lines.push_back(first->line);
+    const ArchSyntax syntax = first->syntax;
+    list.erase(first, list.end());
+    fixes.push_back(list.empty() ? "name an architecture that it has"
+                                 : ListText(context, list, syntax));
   }
   if (refused.empty()) return;
-  std::erase_if(kept, [&](const ArchRequest& request) { return !Buildable(cuda, request.arch); });
   Finding finding = NewSourceFinding(context, "CP701", Severity::kError);
+  const std::string named = Named(refused);
+  const bool one = named.find('(') == std::string::npos;
   finding.message =
-      fmt::format("asks for an architecture that nvcc of CUDA {} does not have: sm_{}",
-                  VersionText(cuda), ArchText(refused.front().arch));
-  for (const ArchRequest& request : refused) AddLine(context, request.line, finding);
-  finding.evidence.push_back(WhenBuildable(refused.front().arch.number));
+      fmt::format("asks for {} that nvcc of CUDA {} does not have: {}",
+                  one ? "an architecture" : "architectures", VersionText(cuda), named);
+  for (const ArchRequest& request : refused) {
+    AddLine(context, request.line, MatchOf(request), finding);
+  }
+  for (const ArchRequest& request : refused) {
+    std::string when = WhenBuildable(request.arch.number);
+    auto& evidence = finding.evidence;
+    if (std::find(evidence.begin(), evidence.end(), when) == evidence.end()) {
+      evidence.push_back(std::move(when));
+    }
+  }
   finding.evidence.push_back(fmt::format("nvcc fatal: Unsupported gpu architecture 'compute_{}'",
                                          ArchText(refused.front().arch)));
-  finding.fix = kept.empty() ? "name an architecture that it has" : ListText(kept, requests.syntax);
+  constexpr size_t kMostFixes = 5;
+  for (size_t i = 0; i < fixes.size() && i < kMostFixes; ++i) {
+    if (i > 0) finding.fix += "; ";
+    finding.fix += fixes.size() == 1 ? fixes[i] : fmt::format("line {}: {}", lines[i], fixes[i]);
+  }
   finding.source = "data/nvcc_targets.tsv";
   finding.verified_on = "ptxas of each toolkit from 11.7 on";
   findings.push_back(std::move(finding));
@@ -86,6 +149,14 @@ void CheckToolkit(const SourceContext& context, const ArchRequests& requests,
 bool Covers(const ArchRequest& request, const Gpu& gpu) {
   return (request.sass && SassFits(request.arch, gpu) != Fit::kNo) ||
          (request.ptx && PtxFits(request.arch, gpu) != Fit::kNo);
+}
+
+// The first that is not one of a choice; else the first.
+std::vector<ArchRequest> ListToMend(const std::vector<ArchRequest>& requests) {
+  const auto lists = Lists(requests);
+  const auto plain = std::find_if(lists.begin(), lists.end(),
+                                  [](const auto& list) { return !list.front().conditional; });
+  return plain == lists.end() ? lists.front() : *plain;
 }
 
 void CheckGpus(const SourceContext& context, const ArchRequests& requests,
@@ -98,23 +169,52 @@ void CheckGpus(const SourceContext& context, const ArchRequests& requests,
     if (!covered) missing.push_back(&gpu);
   }
   if (missing.empty()) return;
-  std::vector<ArchRequest> better = requests.archs;
+  const auto& cuda = context.target.cuda;
+  const auto can = [&](Arch arch) { return !cuda || Buildable(*cuda, arch); };
+  std::vector<ArchRequest> better = ListToMend(requests.archs);
+  const ArchSyntax syntax = better.front().syntax;
+  std::erase_if(better, [&](const ArchRequest& request) { return !can(request.arch); });
   std::vector<std::string> names;
   std::vector<std::string> limits;
+  Version needed;  // of CUDA, for those that this one cannot build for
   for (const Gpu* gpu : missing) {
-    better.push_back({{gpu->sm, 0}, false, true, 0, false});
     names.push_back(gpu->product.empty() ? GpuTarget(*gpu)
                                          : fmt::format("{} ({})", GpuTarget(*gpu), gpu->product));
     limits.push_back(WhenBuildable(gpu->sm));
+    const ArchFact* fact = FindArch(gpu->sm);
+    if (can({gpu->sm, 0})) {
+      better.push_back({{gpu->sm, 0}, false, true, 0, false, syntax});
+    } else if (fact != nullptr && needed < fact->first_cuda && !fact->last_cuda.known()) {
+      needed = fact->first_cuda;
+    }
   }
-  std::erase_if(better, [&](const ArchRequest& request) {
-    return context.target.cuda && !Buildable(*context.target.cuda, request.arch);
-  });
-  Finding finding = NewSourceFinding(context, "CP701", Severity::kWarning);
+  // Of a choice others may be made.
+  const bool chosen = std::all_of(requests.archs.begin(), requests.archs.end(),
+                                  [](const ArchRequest& request) { return request.conditional; });
+  Finding finding =
+      NewSourceFinding(context, "CP701", chosen ? Severity::kNote : Severity::kWarning);
   finding.message = fmt::format("none of its architectures runs on {}", fmt::join(names, ", "));
-  for (const ArchRequest& request : requests.archs) AddLine(context, request.line, finding);
+  for (const ArchRequest& request : requests.archs) {
+    AddLine(context, request.line, MatchOf(request), finding);
+  }
   finding.evidence.insert(finding.evidence.end(), limits.begin(), limits.end());
-  finding.fix = ListText(better, requests.syntax);
+  finding.fix = better.empty() ? "" : ListText(context, better, syntax);
+  if (needed.known()) {
+    finding.message += fmt::format(", and CUDA {} cannot build for it", VersionText(*cuda));
+    finding.fix = fmt::format("build with CUDA {} or newer", VersionText(needed));
+    // PTX of a plain architecture is what a later GPU compiles.
+    const auto newest = std::max_element(
+        better.begin(), better.end(),
+        [](const ArchRequest& a, const ArchRequest& b) { return a.arch.number < b.arch.number; });
+    if (newest != better.end()) {
+      if (newest->arch.suffix == 0) {
+        newest->ptx = true;
+      } else {
+        better.push_back({{newest->arch.number, 0}, true, false, 0, false, syntax});
+      }
+      finding.fix += ", or keep PTX: " + ListText(context, better, syntax);
+    }
+  }
   finding.source = "CUDA programming guide: binary compatibility, family-specific features";
   finding.verified_on = "H200 r580.159 for sm_90, other GPUs by document";
   findings.push_back(std::move(finding));

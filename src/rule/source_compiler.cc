@@ -51,7 +51,7 @@ void RuleSourceCompiler(const SourceContext& context, std::vector<Finding>& find
       finding.message =
           fmt::format("compiles for {} {}; nvcc of CUDA {} takes up to {}",
                       is_gcc ? "GCC" : "Clang", is_gcc ? gcc : clang, table.At(i, "cuda"), most);
-      AddLine(context, line.line, finding);
+      AddLine(context, line.line, is_gcc ? "g++-" : "clang++-", finding);
       finding.evidence.push_back(is_gcc ? "#error -- unsupported GNU version!"
                                         : "#error -- unsupported clang version!");
       finding.fix = is_gcc ? fmt::format("NVCC_CCBIN=g++-{}", most_gcc)

@@ -67,7 +67,7 @@ void RuleSourceHeuristic(const SourceContext& context, std::vector<Finding>& fin
     finding.message = fmt::format(
         "the number of algorithms that cublasLtMatmulAlgoGetHeuristic gives is not looked at: {}",
         name.text);
-    AddLine(context, tokens[i].line, finding);
+    AddLine(context, tokens[i].line, tokens[i].text, finding);
     finding.evidence.emplace_back(
         "where no algorithm fits it may return CUBLAS_STATUS_SUCCESS and 0 of them");
     finding.fix =

@@ -21,13 +21,15 @@ Finding NewSourceFinding(const SourceContext& context, std::string id, Severity 
   return finding;
 }
 
-void AddLine(const SourceContext& context, uint32_t line, Finding& finding) {
+void AddLine(const SourceContext& context, uint32_t line, std::string_view match,
+             Finding& finding) {
   if (finding.subject.empty()) finding.subject = fmt::format("line {}", line);
   const auto lines = std::count_if(finding.evidence.begin(), finding.evidence.end(),
                                    [](const std::string& one) { return one.starts_with("line "); });
   // Before the line is looked for: a file can have as many as it likes.
   if (static_cast<size_t>(lines) >= kMostLines) return;
-  std::string text = fmt::format("line {}: {}", line, LineText(context.file.text, line));
+  std::string text =
+      fmt::format("line {}: {}", line, Excerpt(LineText(context.file.text, line), match));
   if (std::find(finding.evidence.begin(), finding.evidence.end(), text) == finding.evidence.end()) {
     finding.evidence.push_back(std::move(text));
   }

@@ -34,7 +34,7 @@ void CheckSources(const std::vector<Root>& roots, Report& report);
 
 Finding NewSourceFinding(const SourceContext& context, std::string id, Severity severity);
 
-/// "line 12: set(CMAKE_CUDA_ARCHITECTURES 70)"; once a line.
-void AddLine(const SourceContext& context, uint32_t line, Finding& finding);
+/// "line 12: set(CMAKE_CUDA_ARCHITECTURES 70)"; once a line. A long one is cut around `match`.
+void AddLine(const SourceContext& context, uint32_t line, std::string_view match, Finding& finding);
 
 }  // namespace cuproof

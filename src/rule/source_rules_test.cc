@@ -46,6 +46,31 @@ TEST(SourceRules, ListsAreWrittenAsTheFileWritesThem) {
   EXPECT_THAT(Of("Makefile", "F = -arch=sm_70\n", "19.0"), IsEmpty());
 }
 
+TEST(SourceRules, AToolkitThatCannotBuildForTheGpuIsSaid) {
+  const auto found = Of("setup.py", "TORCH_CUDA_ARCH_LIST = '8.6;9.0'\n", "12.4", "B200");
+  ASSERT_THAT(Ids(found), ElementsAre("CP701"));
+  EXPECT_THAT(found[0].message, testing::HasSubstr("CUDA 12.4 cannot build for it"));
+  EXPECT_EQ(found[0].fix,
+            "build with CUDA 12.8 or newer, or keep PTX: TORCH_CUDA_ARCH_LIST=\"8.6;9.0+PTX\"");
+  EXPECT_EQ(Of("pyproject.toml", "CMAKE_CUDA_ARCHITECTURES = \"60;80\"\n", "13.0").at(0).fix,
+            "CMAKE_CUDA_ARCHITECTURES = \"80\"");
+}
+
+TEST(SourceRules, MembersOfOtherStructsAreTheirOwn) {
+  const std::string device = "void g(cudaDeviceProp p) { ";
+  const auto of = [&](const std::string& text) { return Ids(Of("k.cu", text, "13.0")); };
+  EXPECT_THAT(
+      of("struct Stat { int memoryClockRate; };\nint f(const Stat& st, cudaDeviceProp* p) { return "
+         "st.memoryClockRate; }"),
+      IsEmpty());
+  EXPECT_THAT(of("struct Stat { int a, clockRate; };\n" + device + "h().clockRate; }"), IsEmpty());
+  EXPECT_THAT(of("int f(Other& o) { return o.clockRate; }\n" + device + "}"), IsEmpty());
+  EXPECT_THAT(of(device + "int clockRate = p.clockRate; }"), ElementsAre("CP702"));
+  EXPECT_THAT(
+      of("void f() { auto* p = getCurrentDeviceProperties(); int clockRate = p->clockRate; }"),
+      ElementsAre("CP702"));
+}
+
 TEST(SourceRules, CodeOfBothSidesOfABorder) {
   const std::string code = "void f(cudaDeviceProp p) { use(p.clockRate); }\n";
   EXPECT_THAT(Ids(Of("k.cu", code, "13.0")), ElementsAre("CP702"));

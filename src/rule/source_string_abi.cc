@@ -26,11 +26,11 @@ void RuleSourceStringAbi(const SourceContext& context, std::vector<Finding>& fin
   if (context.file.text.find("torch") == std::string::npos) return;
   Finding finding = NewSourceFinding(context, "CP703", Severity::kWarning);
   for (const BuildLine& line : context.lines) {
-    if (!line.conditional && SaysOld(line.text, "=")) AddLine(context, line.line, finding);
+    if (!line.conditional && SaysOld(line.text, "=")) AddLine(context, line.line, kName, finding);
   }
   for (const Directive& directive : context.code.directives) {
     if (directive.name == "define" && SaysOld(directive.rest, " \t")) {
-      AddLine(context, directive.line, finding);
+      AddLine(context, directive.line, kName, finding);
     }
   }
   if (finding.evidence.empty()) return;

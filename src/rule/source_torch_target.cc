@@ -47,7 +47,7 @@ void Check(const SourceContext& context, uint64_t value, uint32_t line,
     finding.fix = fmt::format("for torch {}.{} write {}", target->major, *meant,
                               TorchTargetValue(target->major, *meant));
   }
-  AddLine(context, line, finding);
+  AddLine(context, line, kName, finding);
   finding.source = "torch/headeronly/version.h; report R53";
   finding.verified_on = "headers of torch 2.10";
   findings.push_back(std::move(finding));

@@ -18,8 +18,18 @@ std::string WhyOf(const HostSymbol& symbol) {
                                "(_GLIBCXX_USE_CXX11_ABI=0)";
   }
   if (!symbol.nearest.empty()) return "built for a torch with other parameters";
+  if (symbol.not_linked) return "it is not linked with the library that has it";
   if (!symbol.elsewhere.empty()) return "loaded without what has it in scope";
   return "";
+}
+
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// "-lc10" of libc10.so.
+std::string LinkerOption(const std::string& name) {
+  const size_t end = name.find(".so");
+  if (!name.starts_with("lib") || end == std::string::npos) return "-l:" + name;
+  return "-l" + name.substr(3, end - 3);
 }
 
 }  // namespace
@@ -72,7 +82,15 @@ void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findi
     finding.fix =
         "link it with the library that has it, or install the version that it was built for";
   }
-  if (!first.elsewhere.empty()) finding.fix = "import the package that loads it first";
+  if (first.not_linked) {
+    const std::string library = BaseName(first.elsewhere);
+    finding.fix = fmt::format("link it with {} ({})", library, LinkerOption(library));
+    if (library.starts_with("libtorch") || library.starts_with("libc10")) {
+      finding.fix += ", as torch.utils.cpp_extension's CppExtension and CUDAExtension do";
+    }
+  } else if (!first.elsewhere.empty()) {
+    finding.fix = "import the package that loads it first";
+  }
   finding.source = "ld.so(8): symbol search order";
   finding.verified_on = "glibc 2.36, tools/loader_oracle";
   findings.push_back(std::move(finding));

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <optional>
 
+#include "source/build_scopes.h"
 #include "target/facts.h"
 #include "target/table.h"
 
@@ -67,8 +68,7 @@ class Finder {
  private:
   void Add(Arch arch, bool sass, bool ptx, ArchSyntax syntax) {
     if (requests_.archs.size() == kMaxRequests) return;
-    if (requests_.archs.empty()) requests_.syntax = syntax;
-    requests_.archs.push_back({arch, ptx, sass, line_, conditional_});
+    requests_.archs.push_back({arch, ptx, sass, line_, conditional_, syntax});
   }
 
   // code=sm_90, code=compute_90, -arch=sm_90: what is behind "sm_" and "compute_", but for the
@@ -189,7 +189,30 @@ class Finder {
   bool conditional_ = false;
 };
 
-// Knows which lines stand within a condition: by indentation in Python, by words elsewhere.
+// Starts with a word, in capitals or not, and a bracket.
+bool Calls(std::string_view text, std::string_view word) {
+  if (text.size() < word.size()) return false;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (std::tolower(static_cast<unsigned char>(text[i])) != word[i]) return false;
+  }
+  const size_t next = text.find_first_not_of(" \t", word.size());
+  return next != std::string_view::npos && text[next] == '(';
+}
+
+bool StartsWithAny(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.starts_with(word); });
+}
+
+// echo, printf and $(info …) of a Makefile: said to people.
+bool IsTold(std::string_view line) {
+  const size_t start = std::min(line.find_first_not_of(" \t@-"), line.size());
+  return StartsWithAny(line.substr(start),
+                       {"echo ", "printf ", "$(info ", "$(warning ", "$(error "});
+}
+
+// Knows which lines stand within a condition: by indentation in Python, by words elsewhere. What
+// comes behind a condition that leaves the function is within one too.
 class Conditions {
  public:
   explicit Conditions(SourceKind kind) : kind_(kind) {}
@@ -198,34 +221,60 @@ class Conditions {
     const size_t indent = line.find_first_not_of(" \t");
     const std::string_view text = line.substr(indent);
     if (kind_ == SourceKind::kPython) {
-      while (!indents_.empty() && indents_.back() >= indent) indents_.pop_back();
-      const bool within = !indents_.empty();
-      if (text.starts_with("if ") || text.starts_with("elif ") || text.starts_with("else:") ||
-          text.starts_with("if(")) {
-        indents_.push_back(indent);
-      }
-      return within;
+      return WithinPython(text, indent);
     }
-    const bool opens = text.starts_with("if(") || text.starts_with("if (") ||
-                       text.starts_with("ifeq") || text.starts_with("ifneq") ||
-                       text.starts_with("ifdef") || text.starts_with("ifndef");
-    const bool closes = text.starts_with("endif");
+    const bool opens = kind_ == SourceKind::kCmake
+                           ? Calls(text, "if")
+                           : StartsWithAny(text, {"ifeq", "ifneq", "ifdef", "ifndef"});
+    const bool closes =
+        kind_ == SourceKind::kCmake ? Calls(text, "endif") : text.starts_with("endif");
     if (opens) ++depth_;
     if (closes && depth_ > 0) --depth_;
-    return depth_ > 0;
+    if (kind_ == SourceKind::kCmake) {
+      if (depth_ > 0 && Calls(text, "return")) left_ = true;
+      if (Calls(text, "endfunction") || Calls(text, "endmacro")) left_ = false;
+    }
+    return depth_ > 0 || left_;
   }
 
  private:
+  bool WithinPython(std::string_view text, size_t indent) {
+    while (!indents_.empty() && indents_.back() >= indent) indents_.pop_back();
+    while (!left_at_.empty() && left_at_.back() > indent) left_at_.pop_back();
+    bool within = !indents_.empty() || !left_at_.empty();
+    if (StartsWithAny(text, {"return", "continue", "break"}) && !indents_.empty()) {
+      Leave(indents_.back());
+    }
+    if (StartsWithAny(text,
+                      {"if ", "if(", "elif ", "elif(", "else:", "else ", "except", "case "})) {
+      indents_.push_back(indent);
+      // if cuda13: return […]
+      const size_t last = text.find_last_not_of(" \t\r");
+      within |= last != std::string_view::npos && text[last] != ':';
+      if (text.find(": return") != std::string_view::npos) Leave(indent);
+    }
+    return within;
+  }
+
+  void Leave(size_t indent) {
+    if (left_at_.empty() || left_at_.back() < indent) left_at_.push_back(indent);
+  }
+
   const SourceKind kind_;
   std::vector<size_t> indents_;
+  std::vector<size_t> left_at_;  // from these indentations on it may have been left
   size_t depth_ = 0;
+  bool left_ = false;
 };
 
 }  // namespace
 
 std::vector<BuildLine> ReadBuildLines(const SourceFile& file) {
   std::vector<BuildLine> lines;
-  std::string_view rest = file.text;
+  BuildScopes scopes;
+  const bool scoped = file.kind == SourceKind::kPython || file.kind == SourceKind::kCmake;
+  if (scoped) scopes = ReadBuildScopes(file);
+  std::string_view rest = scoped ? std::string_view(scopes.text) : file.text;
   std::string_view doc;  // the quotes that end a docstring
   Conditions conditions(file.kind);
   for (uint32_t line = 1; !rest.empty(); ++line) {
@@ -246,7 +295,9 @@ std::vector<BuildLine> ReadBuildLines(const SourceFile& file) {
     }
     std::string kept = WithoutComment(text);
     if (kept.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const bool within = conditions.Within(kept);
+    const bool chosen = line <= scopes.conditional.size() && scopes.conditional[line - 1];
+    const bool within = conditions.Within(kept) || chosen;
+    if (file.kind == SourceKind::kMakefile && IsTold(kept)) continue;
     lines.push_back({std::move(kept), line, within});
   }
   return lines;

@@ -12,11 +12,14 @@ namespace cuproof {
 struct BuildLine {
   std::string text;
   uint32_t line = 0;         // from 1
-  bool conditional = false;  // within an if: it may be for another release
+  bool conditional = false;  // within an if, or one of a choice: it may be for another release
 };
 
 /// The lines that say something: comments, and in Python texts that stand alone, are left out.
 std::vector<BuildLine> ReadBuildLines(const SourceFile& file);
+
+/// How a build file writes its list, so that a fix can be written in the same way.
+enum class ArchSyntax : uint8_t { kGencode, kTorchList, kCmakeList };
 
 /// One architecture that a build file asks for.
 struct ArchRequest {
@@ -25,14 +28,11 @@ struct ArchRequest {
   bool sass = false;
   uint32_t line = 0;
   bool conditional = false;
+  ArchSyntax syntax = ArchSyntax::kGencode;
 };
-
-/// How a build file writes its list, so that a fix can be written in the same way.
-enum class ArchSyntax : uint8_t { kGencode, kTorchList, kCmakeList };
 
 struct ArchRequests {
   std::vector<ArchRequest> archs;
-  ArchSyntax syntax = ArchSyntax::kGencode;  // that of the first
   /// Something else may add to the list: a variable in it, "all", "native".
   bool open = false;
 };

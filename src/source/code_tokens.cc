@@ -13,7 +13,7 @@ bool IsLetter(char c) {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Macros by which code tells releases of CUDA apart.
-bool AsksForVersion(std::string_view condition) {
+bool NamesVersion(std::string_view condition) {
   for (const std::string_view name :
        {"CUDART_VERSION", "CUDA_VERSION", "__CUDACC_VER_MAJOR__", "CUDA_VERSION_MAJOR",
         "CUDA_API_VERSION", "USE_ROCM", "__HIP_PLATFORM_AMD__", "__HIPCC__", "HIP_PLATFORM"}) {
@@ -75,6 +75,29 @@ class Reader {
     SkipPast(end);
   }
 
+  // By a macro of CUDA's, or by one that the file defined in such a condition.
+  bool AsksForVersion(std::string_view condition) const {
+    if (NamesVersion(condition)) return true;
+    return std::any_of(switches_.begin(), switches_.end(), [&](std::string_view name) {
+      for (size_t at = condition.find(name); at != std::string_view::npos;
+           at = condition.find(name, at + 1)) {
+        const auto letter = [&](size_t i) {
+          return i < condition.size() && (IsLetter(condition[i]) || IsDigit(condition[i]));
+        };
+        if ((at == 0 || !letter(at - 1)) && !letter(at + name.size())) return true;
+      }
+      return false;
+    });
+  }
+
+  void TakeSwitch(std::string_view rest) {
+    constexpr size_t kMostSwitches = 64;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    size_t size = 0;
+    while (size < rest.size() && (IsLetter(rest[size]) || IsDigit(rest[size]))) ++size;
+    if (size > 1 && switches_.size() < kMostSwitches) switches_.push_back(rest.substr(0, size));
+  }
+
   bool versioned() const {
     return std::find(conditions_.begin(), conditions_.end(), true) != conditions_.end();
   }
@@ -107,6 +130,9 @@ class Reader {
       conditions_.back() = conditions_.back() || AsksForVersion(directive.rest);
     } else if (name == "endif" && !conditions_.empty()) {
       conditions_.pop_back();
+    }
+    if (name == "define" && (directive.versioned || NamesVersion(directive.rest))) {
+      TakeSwitch(directive.rest);
     }
     code_.directives.push_back(directive);
   }
@@ -162,6 +188,7 @@ class Reader {
   uint32_t line_ = 1;
   bool fresh_line_ = true;
   std::vector<bool> conditions_;
+  std::vector<std::string_view> switches_;
   Code code_;
 };
 
@@ -170,7 +197,6 @@ class Reader {
 Code ReadCode(std::string_view text) { return Reader(text).Read(); }
 
 std::string_view LineText(std::string_view text, uint32_t line) {
-  constexpr size_t kLongest = 160;
   for (uint32_t i = 1; i < line; ++i) {
     const size_t end = text.find('\n');
     if (end == std::string_view::npos) return {};
@@ -179,7 +205,28 @@ std::string_view LineText(std::string_view text, uint32_t line) {
   text = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
   text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
-  return text.substr(0, kLongest);
+  return text;
+}
+
+std::string Excerpt(std::string_view line, std::string_view match) {
+  constexpr size_t kLongest = 160;
+  if (line.size() <= kLongest) return std::string(line);
+  const size_t found = match.empty() ? std::string_view::npos : line.find(match);
+  const size_t at = found == std::string_view::npos ? 0 : found;
+  const size_t size = std::min(match.size(), kLongest);
+  constexpr size_t kBehind = 60;  // what is told of what follows it
+  size_t start = at + size + kBehind <= kLongest ? 0 : at - std::min(at, (kLongest - size) / 2);
+  size_t end = std::min(line.size(), start + kLongest);
+  // Not within a letter of several bytes.
+  const auto within = [&](size_t i) {
+    return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+  };
+  for (int i = 0; i < 3 && within(start); ++i) ++start;
+  for (int i = 0; i < 3 && within(end); ++i) --end;
+  std::string text = start > 0 ? "…" : "";
+  text += line.substr(start, end - start);
+  if (end < line.size()) text += "…";
+  return text;
 }
 
 }  // namespace cuproof

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,10 @@ struct Code {
 /// Views point into `text`.
 Code ReadCode(std::string_view text);
 
-/// The text of a line without blanks at both ends, for evidence; cut where it is long.
+/// The text of a line without blanks at both ends.
 std::string_view LineText(std::string_view text, uint32_t line);
+
+/// A long line cut around the first `match` in it, with "…" where it was cut.
+std::string Excerpt(std::string_view line, std::string_view match);
 
 }  // namespace cuproof

@@ -62,5 +62,30 @@ TEST(CodeTokens, TextOfALine) {
   EXPECT_EQ(LineText("a\n", 2), "");
 }
 
+TEST(CodeTokens, ALongLineIsCutAroundWhatItIsShownFor) {
+  EXPECT_EQ(Excerpt("short", "x"), "short");
+  const std::string before(150, 'b');
+  const std::string after(300, 'a');
+  const std::string cut = Excerpt(before + "VERSION=0x0210000000000000" + after, "VERSION");
+  EXPECT_NE(cut.find("VERSION=0x0210000000000000"), std::string::npos) << cut;
+  EXPECT_TRUE(cut.starts_with("…")) << cut;
+  EXPECT_TRUE(cut.ends_with("a…")) << cut;
+  EXPECT_LT(cut.size(), 170U);
+  // Letters of several bytes stay whole.
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += "ü";
+  EXPECT_EQ(Excerpt(many, "").substr(0, 2), "ü");
+  EXPECT_EQ(Excerpt("x" + many, "").find("\xC3…"), std::string::npos);
+}
+
+TEST(CodeTokens, ANameDefinedForAVersionAsksForIt) {
+  const Code code = ReadCode(
+      "#if CUDA_VERSION >= 13000\n#define OK 1\n#endif\n#ifndef OK\na\n#endif\n#ifdef "
+      "OKAY\nb\n#endif\n");
+  ASSERT_EQ(code.tokens.size(), 2U);
+  EXPECT_TRUE(code.tokens[0].versioned);
+  EXPECT_FALSE(code.tokens[1].versioned);
+}
+
 }  // namespace
 }  // namespace cuproof

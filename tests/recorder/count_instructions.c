@@ -1,5 +1,6 @@
-/* count_instructions PROGRAM: runs it step by step between its marks and prints how many instructions
- * each marked stretch took. A mark is `int3` (SIGTRAP), one before a stretch and one behind it. */
+/* count_instructions PROGRAM: runs it step by step between its marks and prints how many
+ * instructions each marked stretch took. A mark is `int3` (SIGTRAP), one before a stretch and one
+ * behind it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // The preloaded library linked into a program, so that a sanitizer can watch it: many threads that
-// launch, make streams, capture, load modules and fail, while others come and go, and a child by fork.
-// Usage: inject_stress DRIVER FOLDER ROUNDS. The slots stand in for the shim's trampolines.
+// launch, make streams, capture, load modules and fail, while others come and go, and a child by
+// fork. Usage: inject_stress DRIVER FOLDER ROUNDS. The slots stand in for the shim's trampolines.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,11 +15,14 @@
 
 namespace {
 
-const char* const kNames[] = {"cuGetProcAddress_v2",  "cuGraphInstantiateWithFlags", "cuGraphLaunch",
-                              "cuInit",               "cuLaunchKernel",              "cuLaunchKernelEx",
-                              "cuMemAllocAsync",      "cuModuleGetFunction",         "cuModuleLoadData",
-                              "cuModuleUnload",       "cuStreamBeginCapture_v2",     "cuStreamCreate",
-                              "cuStreamDestroy_v2",   "cuStreamEndCapture",          "cuStreamSynchronize"};
+const char* const kNames[] = {"cuGetProcAddress_v2",     "cuGraphInstantiateWithFlags",
+                              "cuGraphLaunch",           "cuInit",
+                              "cuLaunchKernel",          "cuLaunchKernelEx",
+                              "cuMemAllocAsync",         "cuModuleGetFunction",
+                              "cuModuleLoadData",        "cuModuleUnload",
+                              "cuStreamBeginCapture_v2", "cuStreamCreate",
+                              "cuStreamDestroy_v2",      "cuStreamEndCapture",
+                              "cuStreamSynchronize"};
 constexpr uint32_t kCount = sizeof kNames / sizeof kNames[0];
 void* slots[kCount];
 cuproof::trace::ShimTable table;
@@ -70,7 +73,18 @@ void Work(int rounds, void* function) {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
-  table = {cuproof::trace::kShimMagic, kCount, 0, kNames, slots, argv[1], argv[2], 0, 256, 4, 1 << 20, 1 << 20};
+  table = {cuproof::trace::kShimMagic,
+           kCount,
+           0,
+           kNames,
+           slots,
+           argv[1],
+           argv[2],
+           0,
+           256,
+           4,
+           1 << 20,
+           1 << 20};
   const int rounds = std::atoi(argv[3]);
   void* module = nullptr;
   void* function = nullptr;

@@ -1,10 +1,12 @@
-/* The other source of truth, and the peer: a CUPTI client that the driver loads (CUDA_INJECTION64_PATH).
+/* The other source of truth, and the peer: a CUPTI client that the driver loads
+ * (CUDA_INJECTION64_PATH).
  *
  * CUPTI_SIDE=count     counts launches by API call, in FOLDER/PID.cupti (mapped: survives _exit)
  * CUPTI_SIDE=callback  subscribes to the same calls and does as little as can be done
  * CUPTI_SIDE=activity  records kernel activity and throws the buffers away
  *
- * Build: cc -shared -fPIC -O2 -I$CUPTI/include cupti_side.c -o cupti_side.so -L$CUPTI/lib -lcupti */
+ * Build: cc -shared -fPIC -O2 -I$CUPTI/include cupti_side.c -o cupti_side.so -L$CUPTI/lib -lcupti
+ */
 #include <cupti.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -36,20 +38,28 @@ static uint64_t* Counts(void) {
 static int KindOf(CUpti_CallbackId id) {
   switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz: return kKernel;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+      return kKernel;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz: return kKernelEx;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+      return kKernelEx;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: return kCooperative;
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice: return kMulti;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
+      return kCooperative;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice:
+      return kMulti;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunch:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync: return kLegacy;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync:
+      return kLegacy;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_ptsz: return kHostFunc;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_ptsz:
+      return kHostFunc;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz: return kGraph;
-    default: return -1;
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
+      return kGraph;
+    default:
+      return -1;
   }
 }
 
