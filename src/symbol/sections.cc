@@ -7,7 +7,6 @@
 namespace cuproof {
 namespace {
 
-constexpr uint64_t kMaxSections = 1 << 16;
 constexpr uint64_t kMaxName = 64;
 // libtorch_cpu has 400,000 local names.
 constexpr uint64_t kMaxLocals = 4'000'000;
@@ -16,8 +15,7 @@ constexpr uint64_t kMaxText = 4096;
 std::optional<Elf64_Ehdr> HeaderOf(ByteView file) {
   const auto header = file.Load<Elf64_Ehdr>(0);
   if (!header || !file.StartsWith(ELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-      header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_shentsize != sizeof(Elf64_Shdr) ||
-      header->e_shnum > kMaxSections) {
+      header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_shentsize != sizeof(Elf64_Shdr)) {
     return std::nullopt;
   }
   return header;
