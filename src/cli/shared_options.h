@@ -43,8 +43,8 @@ Result<bool> WriteOutput(const std::string& file, const std::string& text);
 /// One line on standard error.
 void PrintError(const Error& error);
 
-/// Text on standard error, as it is. Where that cannot take it (a full disk, a closed pipe), nothing
-/// happens: what we say of a run must not end it.
+/// Text on standard error, as it is. Where that cannot take it (a full disk, a closed pipe),
+/// nothing happens: what we say of a run must not end it.
 void PrintNotice(const std::string& text);
 
 }  // namespace cuproof

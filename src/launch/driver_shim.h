@@ -17,8 +17,8 @@ struct DriverExport {
   bool weak = false;
 };
 
-/// The functions of a driver, sorted by name; its data is left out. An error, which names the symbol,
-/// where the shim could not stand in for one: of no type, or at two versions.
+/// The functions of a driver, sorted by name; its data is left out. An error, which names the
+/// symbol, where the shim could not stand in for one: of no type, or at two versions.
 Result<std::vector<DriverExport>> ReadDriverExports(const DynamicObject& driver);
 
 /// What the shim tells the preloaded library: see trace/record.h.

@@ -1,5 +1,5 @@
-/* A driver whose launches return at once: what a call through the recorder adds can then be measured
- * without anything else in the way. Only what the benchmark calls is here. */
+/* A driver whose launches return at once: what a call through the recorder adds can then be
+ * measured without anything else in the way. Only what the benchmark calls is here. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* image_errors FILE...: loads each image as a module, and as a library whose kernel `probe` it asks for. */
+/* image_errors FILE...: loads each image as a module, and as a library whose kernel `probe` it asks
+ * for. */
 #include "client.h"
 
 int main(int argc, char** argv) {

@@ -1,7 +1,9 @@
-/* launch_errors SCENARIO IMAGE KERNEL: makes one launch fail, or work, in the way that it is asked to. */
+/* launch_errors SCENARIO IMAGE KERNEL: makes one launch fail, or work, in the way that it is asked
+ * to. */
 #include "client.h"
 
-static CUresult launch(CUfunction kernel, unsigned grid_y, unsigned block, unsigned shared, CUstream stream) {
+static CUresult launch(CUfunction kernel, unsigned grid_y, unsigned block, unsigned shared,
+                       CUstream stream) {
   return cuLaunchKernel(kernel, 2, grid_y, 1, block, 1, 1, shared, stream, NULL, NULL);
 }
 

@@ -1,5 +1,5 @@
-/* launch_loop IMAGE KERNEL COUNT THREADS: COUNT launches from each of THREADS threads, each on a stream of
- * its own. Prints how many worked. */
+/* launch_loop IMAGE KERNEL COUNT THREADS: COUNT launches from each of THREADS threads, each on a
+ * stream of its own. Prints how many worked. */
 #include <pthread.h>
 
 #include "client.h"

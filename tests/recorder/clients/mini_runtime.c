@@ -1,6 +1,7 @@
-/* mini_runtime IMAGE KERNEL [COUNT]: finds the driver as NVIDIA's runtime does: libcuda.so.1 by name, one
- * symbol out of it, and everything else in a burst of requests by name, version and flags. The first
- * request is for the empty name with version 0, and some names are asked for more than once. */
+/* mini_runtime IMAGE KERNEL [COUNT]: finds the driver as NVIDIA's runtime does: libcuda.so.1 by
+ * name, one symbol out of it, and everything else in a burst of requests by name, version and
+ * flags. The first request is for the empty name with version 0, and some names are asked for more
+ * than once. */
 #include <dlfcn.h>
 
 #include "client.h"
@@ -35,7 +36,8 @@ int main(int argc, char** argv) {
   int status = -1;
   printf("the empty name: %d\n", get("", &nothing, 0, 0, &status));
   nothing = driver;
-  printf("an unknown name: %d status %d\n", get("cuOfTomorrow", &nothing, 13000, 0, &status), status);
+  printf("an unknown name: %d status %d\n", get("cuOfTomorrow", &nothing, 13000, 0, &status),
+         status);
   /* The same name in two forms, and with both meanings of stream 0. */
   void* one = must_find("cuGetProcAddress", 11030, 0);
   void* two = must_find("cuGetProcAddress", 12000, 0);
@@ -55,8 +57,8 @@ int main(int argc, char** argv) {
   CUresult (*set)(CUcontext);
   CUresult (*load)(CUlibrary*, const void*, int*, void**, unsigned, int*, void**, unsigned);
   CUresult (*kernel_of)(CUkernel*, CUlibrary, const char*);
-  CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                     CUstream, void**, void**);
+  CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                     unsigned, CUstream, void**, void**);
   CUresult (*launch_ex)(const CUlaunchConfig*, CUfunction, void**, void**);
   *(void**)&init = must_find("cuInit", 2000, 0);
   *(void**)&retain = must_find("cuDevicePrimaryCtxRetain", 7000, 0);
