@@ -34,7 +34,6 @@ struct Call {
 };
 
 enum Wish : uint8_t {
-  kNothing = 0,
   kReportsErrors = 1,  // a result other than success is an error, and not an answer
   kPerThreadEntry = 2,
   kTakesImage = 4,     // argument 1 is an image in memory

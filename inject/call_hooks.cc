@@ -194,24 +194,6 @@ int Forward(const Wrapped& hook, void* function, const uint64_t* arguments) {
   }
 }
 
-Open BeginCall(const Wrapped& hook, const Call& call, uint64_t clock, uint32_t stream,
-               uint16_t stream_flags) {
-  const SharedRingLock lock(thread.shared_ring);
-  const Open open = Begin(hook.op, clock);
-  trace::Record& record = *open.record;
-  record.flags = stream_flags;
-  record.function = 0;
-  record.stream = stream;
-  NoShape(record);
-  record.context = thread.context;
-  record.shared = 0;
-  record.capture = call.capture;
-  record.aux = hook.bytes >= 0 ? call.arguments[hook.bytes] : 0;
-  if (call.capture != 0) record.flags |= trace::kCaptured;
-  Publish(open);
-  return open;
-}
-
 // What is learnt after a call, or of its failure.
 void Learn(Call& call, uint32_t stream) {
   const KeepErrno keep;
@@ -233,18 +215,8 @@ void Learn(Call& call, uint32_t stream) {
                hook.stream >= 0, call.capture, call.image_id});
 }
 
-int Around(uint32_t number, const uint64_t* arguments) {
-  const Wrapped& hook = kWrapped[number];
-  void* function = real[kLaunchHooks + number];
-  if (!Attached()) return Forward(hook, function, arguments);
-  ImageView image;
-  Call call = {&hook, arguments, 0, 0, 0, nullptr, 0};
-  if ((hook.wishes & (kTakesImage | kTakesPath)) != 0) {
-    const KeepErrno keep;
-    image = (hook.wishes & kTakesImage) != 0 ? LookAtImage(call.Argument(1))
-                                             : LookAtPath(call.Argument<const char*>(1));
-    call.image = &image;
-  }
+int Record(Call& call, void* function) {
+  const Wrapped& hook = *call.hook;
   if (hook.before != nullptr) hook.before(call);
   uint32_t stream = 0;
   uint16_t flags = 0;
@@ -260,12 +232,36 @@ int Around(uint32_t number, const uint64_t* arguments) {
   const uint64_t started = wants_time ? SlowClock() : 0;
   const uint64_t clock = Clock();
   Open open = {};
-  if (hook.op != Op::kNone) open = BeginCall(hook, call, clock, stream, flags);
-  call.result = Forward(hook, function, arguments);
+  if (hook.op != Op::kNone) {
+    const uint64_t bytes = hook.bytes >= 0 ? call.arguments[hook.bytes] : 0;
+    open = BeginCall(hook.op, clock, flags, stream, call.capture, bytes);
+  }
+  call.result = Forward(hook, function, call.arguments);
   if (open.record != nullptr) FinishCall(open, call.result, wants_time || timed);
   if (wants_time) call.ns = SlowClock() - started;
   Learn(call, stream);
   return call.result;
+}
+
+// Apart, because the view of an image is large, and most calls have none.
+__attribute__((noinline)) int RecordLoad(Call& call, void* function) {
+  ImageView image;
+  {
+    const KeepErrno keep;
+    image = (call.hook->wishes & kTakesImage) != 0 ? LookAtImage(call.Argument(1))
+                                                   : LookAtPath(call.Argument<const char*>(1));
+  }
+  call.image = &image;
+  return Record(call, function);
+}
+
+int Around(uint32_t number, const uint64_t* arguments) {
+  const Wrapped& hook = kWrapped[number];
+  void* function = real[kLaunchHooks + number];
+  if (!Attached()) return Forward(hook, function, arguments);
+  Call call = {&hook, arguments, 0, 0, 0, nullptr, 0};
+  return (hook.wishes & (kTakesImage | kTakesPath)) != 0 ? RecordLoad(call, function)
+                                                         : Record(call, function);
 }
 
 template <uint32_t kNumber, typename Sequence>

@@ -20,7 +20,7 @@ inline constexpr uint32_t kMaxKernels = 1U << 16;  // kept of a graph, to find o
 
 /// Of a CUgraph, a capture or a CUgraphExec. In malloc's memory; under State::lock.
 struct GraphShadow {
-  uint32_t id;  // of an exec, or of a capture
+  uint32_t id;  // of an exec
   uint32_t references;
   uint8_t origin;
   bool complete;

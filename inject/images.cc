@@ -128,6 +128,12 @@ bool InParts(const void* bytes, uint64_t size, Take take) {
   return true;
 }
 
+// Of a kind and size that can be read from memory.
+bool HasBytes(uint8_t kind, uint64_t size) {
+  return kind != static_cast<uint8_t>(ImageKind::kPath) &&
+         kind != static_cast<uint8_t>(ImageKind::kUnknown) && size != 0;
+}
+
 bool HashImage(const void* bytes, uint64_t size, uint64_t* hash) {
   Lock lock;
   static XXH3_state_t hasher;
@@ -312,13 +318,11 @@ uint32_t RecordImage(const ImageView& image, const char* api, int result, uint64
   shadow.size = image.size;
   shadow.kind = static_cast<uint8_t>(image.kind);
   shadow.in_file = image.file[0] != 0;
-  const bool has_bytes =
-      image.kind != ImageKind::kPath && image.kind != ImageKind::kUnknown && image.size != 0;
   const bool wanted = (shim->options & trace::kOptionDumpImages) != 0 ||
                       (result != kSuccess && !shadow.in_file && image.size <= kMaxKeptAfterError);
   // A library's image stays in its file: reading 500 MB of it for a hash would be felt.
   bool hashed = false;
-  if (has_bytes && (wanted || !shadow.in_file)) {
+  if (HasBytes(shadow.kind, shadow.size) && (wanted || !shadow.in_file)) {
     hashed = HashImage(image.bytes, image.size, shadow.hash);
     if (hashed && wanted) shadow.dumped = Dump(shadow);
   }
@@ -347,12 +351,8 @@ uint32_t RecordImage(const ImageView& image, const char* api, int result, uint64
 void KeepImage(uint32_t id) {
   if (id == 0 || id >= kMaxImages) return;
   ImageShadow& shadow = state->image[id];
-  if (shadow.in_file || shadow.dumped || shadow.size == 0 || shadow.size > kMaxKeptAfterError)
-    return;
-  if (shadow.kind == static_cast<uint8_t>(ImageKind::kPath) ||
-      shadow.kind == static_cast<uint8_t>(ImageKind::kUnknown)) {
-    return;
-  }
+  if (shadow.in_file || shadow.dumped || shadow.size > kMaxKeptAfterError) return;
+  if (!HasBytes(shadow.kind, shadow.size)) return;
   uint64_t now[2];
   if (!HashImage(shadow.bytes, shadow.size, now)) return;
   if (now[0] != shadow.hash[0] || now[1] != shadow.hash[1]) return;  // freed, and used again

@@ -306,24 +306,6 @@ __attribute__((noinline, cold)) void GraphSlowly(Handle exec, int result, uint32
   }
 }
 
-inline Open BeginGraph(uint64_t clock, uint16_t flags, uint32_t stream, uint32_t capture,
-                       uint32_t graph) {
-  const SharedRingLock lock(thread.shared_ring);
-  const Open open = Begin(Op::kGraphLaunch, clock);
-  trace::Record& record = *open.record;
-  record.flags = flags;
-  if (capture != 0) record.flags |= trace::kCaptured;
-  record.function = 0;
-  record.stream = stream;
-  NoShape(record);
-  record.context = thread.context;
-  record.shared = 0;
-  record.capture = capture;
-  record.aux = graph;
-  Publish(open);
-  return open;
-}
-
 template <uint32_t kHook, bool kPerThread>
 int GraphLaunch(Handle exec, Handle stream) {
   const auto call = reinterpret_cast<int (*)(Handle, Handle)>(real[kHook]);
@@ -335,7 +317,8 @@ int GraphLaunch(Handle exec, Handle stream) {
   if (Unlikely(state->captures_live.load(std::memory_order_relaxed) != 0)) {
     capture = CaptureOf(stream, kPerThread);
   }
-  const Open open = BeginGraph(clock, StreamFlags(stream, kPerThread), stream_id, capture, graph);
+  const Open open = BeginCall(Op::kGraphLaunch, clock, StreamFlags(stream, kPerThread), stream_id,
+                              capture, graph);
   const int result = call(exec, stream);
   FinishCall(open, result, timed);
   if (Unlikely((static_cast<uint32_t>(result) | capture) != 0)) {

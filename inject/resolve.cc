@@ -63,24 +63,28 @@ int Absent() { return kErrorNotFound; }
 // CUDA_ERROR_UNKNOWN where the driver that the shim was written for can no longer be opened.
 int NoDriver() { return 999; }
 
+// The driver's answer, with the hook in the place of its function.
+int Answer(int result, void** function) {
+  if (result == kSuccess && function != nullptr && *function != nullptr) {
+    *function = HookAt(*function);
+  }
+  return result;
+}
+
 using ProcAddressCall = int (*)(const char*, void**, int, uint64_t);
 using ProcAddressV2Call = int (*)(const char*, void**, int, uint64_t, uint32_t*);
 
 int ProcAddress(const char* symbol, void** function, int version, uint64_t flags) {
-  const int result =
-      reinterpret_cast<ProcAddressCall>(real[kProcAddress])(symbol, function, version, flags);
-  if (result == kSuccess && function != nullptr && *function != nullptr)
-    *function = HookAt(*function);
-  return result;
+  return Answer(
+      reinterpret_cast<ProcAddressCall>(real[kProcAddress])(symbol, function, version, flags),
+      function);
 }
 
 int ProcAddressV2(const char* symbol, void** function, int version, uint64_t flags,
                   uint32_t* status) {
-  const int result = reinterpret_cast<ProcAddressV2Call>(real[kProcAddressV2])(
-      symbol, function, version, flags, status);
-  if (result == kSuccess && function != nullptr && *function != nullptr)
-    *function = HookAt(*function);
-  return result;
+  return Answer(reinterpret_cast<ProcAddressV2Call>(real[kProcAddressV2])(symbol, function, version,
+                                                                          flags, status),
+                function);
 }
 
 // dlsym without a trace: an error that it leaves behind would be taken for one of the program's
@@ -91,30 +95,29 @@ void* FindSymbol(void* library, const char* name) {
   return address;
 }
 
-struct Named {
-  const char* name;
+struct Numbered {
   void* wrapper;
   uint32_t number;
 };
 
 // The hook of a name, by a search: this runs once for each name of the driver.
-Named HookNamed(const char* name) {
+Numbered HookNamed(const char* name) {
   const Hook* launches = LaunchHooks();
   for (uint32_t i = 0; i < kLaunchHooks; ++i) {
-    if (strcmp(launches[i].name, name) == 0) return {name, launches[i].wrapper, i};
+    if (strcmp(launches[i].name, name) == 0) return {launches[i].wrapper, i};
   }
   uint32_t count = 0;
   const Hook* calls = CallHooks(&count);
   for (uint32_t i = 0; i < count; ++i) {
-    if (strcmp(calls[i].name, name) == 0) return {name, calls[i].wrapper, kLaunchHooks + i};
+    if (strcmp(calls[i].name, name) == 0) return {calls[i].wrapper, kLaunchHooks + i};
   }
   if (strcmp(name, "cuGetProcAddress") == 0) {
-    return {name, reinterpret_cast<void*>(ProcAddress), kProcAddress};
+    return {reinterpret_cast<void*>(ProcAddress), kProcAddress};
   }
   if (strcmp(name, "cuGetProcAddress_v2") == 0) {
-    return {name, reinterpret_cast<void*>(ProcAddressV2), kProcAddressV2};
+    return {reinterpret_cast<void*>(ProcAddressV2), kProcAddressV2};
   }
-  return {name, nullptr, 0};
+  return {nullptr, 0};
 }
 
 void ForgetParent() { memset(static_cast<void*>(state), 0, sizeof(State)); }
@@ -145,7 +148,7 @@ void FillSlots() {
       shim->slots[i] = reinterpret_cast<void*>(Absent);
       continue;
     }
-    const Named hook = HookNamed(shim->names[i]);
+    const Numbered hook = HookNamed(shim->names[i]);
     if (hook.wrapper != nullptr && state != nullptr && !idle) {
       real[hook.number] = address;
       NoteAddress(address, hook.wrapper);

@@ -127,29 +127,22 @@ RingHeader* SharedRing() {
   return reinterpret_cast<RingHeader*>(reinterpret_cast<char*>(state->file) + trace::kHeaderBytes);
 }
 
-// Rings that exist, to find a free one. In the process's own memory: only the file is in the
-// mapping.
-RingHeader** RingTable() {
-  static RingHeader** table = nullptr;
-  static uint32_t table_epoch = 0;
-  const uint32_t epoch = state->epoch.load(std::memory_order_relaxed);
-  if (table == nullptr || table_epoch != epoch) {
-    void* fresh = mmap(nullptr, sizeof(RingHeader*) * (uint64_t{shim->max_rings} + 1),
-                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED) return nullptr;
-    table = static_cast<RingHeader**>(fresh);
-    table_epoch = epoch;
-  }
-  return table;
+// With the lock held.
+bool HasRingTable() {
+  if (state->rings != nullptr) return true;
+  void* table = mmap(nullptr, sizeof(RingHeader*) * (uint64_t{shim->max_rings} + 1),
+                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (table == MAP_FAILED) return false;
+  state->rings = static_cast<RingHeader**>(table);
+  return true;
 }
 
 // With the lock held.
 RingHeader* NewRing() {
-  RingHeader** table = RingTable();
-  if (table == nullptr) return nullptr;
+  if (!HasRingTable()) return nullptr;
   const uint32_t count = state->file->rings.load(std::memory_order_relaxed);
   for (uint32_t i = 1; i < count; ++i) {
-    if (table[i]->in_use.load(std::memory_order_acquire) == 0) return table[i];
+    if (state->rings[i]->in_use.load(std::memory_order_acquire) == 0) return state->rings[i];
   }
   if (count > shim->max_rings || state->ring_errno != 0) return nullptr;
   const int file = open(state->ring_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -166,7 +159,7 @@ RingHeader* NewRing() {
   }
   auto* ring = static_cast<RingHeader*>(part);
   ring->number = count;
-  table[count] = ring;
+  state->rings[count] = ring;
   state->file->rings.store(count + 1, std::memory_order_release);
   return ring;
 }

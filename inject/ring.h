@@ -78,14 +78,30 @@ inline Open Begin(trace::Op op, uint64_t clock) {
   return Unlikely(thread.shared_ring) ? BeginIn<true>(op, clock) : BeginIn<false>(op, clock);
 }
 
-inline void NoShape(trace::Record& record) {
+inline void Publish(const Open& open) {
+  __atomic_store_n(&open.record->sequence, open.sequence, __ATOMIC_RELEASE);
+}
+
+/// The record of a call that is no launch of a kernel.
+__attribute__((always_inline)) inline Open BeginCall(trace::Op op, uint64_t clock, uint16_t flags,
+                                                     uint32_t stream, uint32_t capture,
+                                                     uint64_t aux) {
+  const SharedRingLock lock(thread.shared_ring);
+  const Open open = Begin(op, clock);
+  trace::Record& record = *open.record;
+  record.flags = flags;
+  if (capture != 0) record.flags |= trace::kCaptured;
+  record.function = 0;
+  record.stream = stream;
   record.grid_x = 0;
   for (uint16_t& blocks : record.grid_yz) blocks = 0;
   for (uint16_t& threads : record.block) threads = 0;
-}
-
-inline void Publish(const Open& open) {
-  __atomic_store_n(&open.record->sequence, open.sequence, __ATOMIC_RELEASE);
+  record.context = thread.context;
+  record.shared = 0;
+  record.capture = capture;
+  record.aux = aux;
+  Publish(open);
+  return open;
 }
 
 /// The record may have been overwritten meanwhile, in the shared ring or after a very long call.

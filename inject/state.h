@@ -116,6 +116,7 @@ struct State {
   pthread_mutex_t lock;                   // all zero is unlocked
   pthread_mutex_t shared_ring;            // of the records of ring 0, which many threads write
   trace::FileHeader* file;
+  trace::RingHeader** rings;  // that exist in the file, by number, to find a free one
   int ring_errno;
   std::atomic<uint32_t> streams;
   std::atomic<uint32_t> contexts;

@@ -20,6 +20,8 @@ from launch_lab import CUPROOF, Lab  # noqa: E402
 from ring_file import events, rings  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+INSTANT_DRIVER = (ROOT / "tests/driver_model/instant_driver.c").read_text()
+LAUNCHED = "return CUDA_SUCCESS;\n}\nCUresult cuLaunchKernelEx"  # the end of its cuLaunchKernel
 
 PRELUDE = """
 #define _GNU_SOURCE
@@ -57,8 +59,13 @@ static void loop(long count) {
 class Safety(unittest.TestCase):
     def setUp(self):
         self.lab = Lab()
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", self.lab.driver,
-                        ROOT / "tests/driver_model/instant_driver.c"], check=True)
+        self.install_driver(INSTANT_DRIVER)
+
+    def install_driver(self, source, *options):
+        path = self.lab.root / "driver.c"
+        path.write_text(source)
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", *options, f"-I{ROOT}/tests/driver_model",
+                        "-Wl,-soname,libcuda.so.1", "-o", self.lab.driver, path], check=True)
 
     def program(self, body, functions=""):
         return self.lab._compile("program", f"{PRELUDE}{functions}\nint main(void) {{\n{body}\n}}\n",
@@ -82,14 +89,9 @@ class Safety(unittest.TestCase):
 
     def test_a_call_that_does_not_return_is_there_without_a_result(self):
         # Killed inside the driver: the last record has no result.
-        hanging = self.lab.root / "hanging.c"
-        hanging.write_text((ROOT / "tests/driver_model/instant_driver.c").read_text().replace(
-            "return CUDA_SUCCESS;\n}\nCUresult cuLaunchKernelEx",
-            "static int n; if (++n == 5) kill(getpid(), SIGKILL);\n  return CUDA_SUCCESS;\n}\n"
-            "CUresult cuLaunchKernelEx"))
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-w", "-include", "signal.h", "-include", "unistd.h",
-                        f"-I{ROOT}/tests/driver_model", "-Wl,-soname,libcuda.so.1", "-o", self.lab.driver,
-                        hanging], check=True)
+        self.install_driver(INSTANT_DRIVER.replace(
+            LAUNCHED, f"static int n; if (++n == 5) kill(getpid(), SIGKILL);\n  {LAUNCHED}"),
+            "-w", "-include", "signal.h", "-include", "unistd.h")
         ring, = self.record(self.program("start(); loop(10); return 0;"))
         self.assertEqual(ring.launches(), 5)
         self.assertEqual([result for op, _, _, result in ring.last if op == 1], [0, 0, 0, 0, -2**31])
@@ -166,23 +168,15 @@ class Safety(unittest.TestCase):
         self.assertEqual(clocks, sorted(clocks))
 
     def test_errors_in_a_loop_do_not_fill_the_disk(self):
-        failing = self.lab.root / "failing.c"
-        text = (ROOT / "tests/driver_model/instant_driver.c").read_text()
-        failing.write_text(text.replace("return CUDA_SUCCESS;\n}\nCUresult cuLaunchKernelEx",
-                                        "return 1;\n}\nCUresult cuLaunchKernelEx"))
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT}/tests/driver_model",
-                        "-Wl,-soname,libcuda.so.1", "-o", self.lab.driver, failing], check=True)
+        self.install_driver(INSTANT_DRIVER.replace(LAUNCHED, LAUNCHED.replace("CUDA_SUCCESS", "1", 1)))
         ring, = self.record(self.program("start(); loop(1000000); return 0;"))
         self.assertEqual(ring.errors, 1000000)
         lines = events(self.lab.root / "run", "error")
         self.assertEqual([line.get("count", 1) for line in lines], [2**i for i in range(20)])
 
     def test_images_that_fail_are_told_apart(self):
-        failing = self.lab.root / "failing.c"
-        text = (ROOT / "tests/driver_model/instant_driver.c").read_text()
-        failing.write_text(text.replace("  *module = HANDLE;\n  return CUDA_SUCCESS;", "  *module = HANDLE;\n  return 200;"))
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT}/tests/driver_model",
-                        "-Wl,-soname,libcuda.so.1", "-o", self.lab.driver, failing], check=True)
+        self.install_driver(INSTANT_DRIVER.replace("  *module = HANDLE;\n  return CUDA_SUCCESS;",
+                                                   "  *module = HANDLE;\n  return 200;"))
         self.record(self.program("""
             void* driver = dlopen("libcuda.so.1", RTLD_NOW);
             int (*load)(void**, const void*) = (int (*)(void**, const void*))dlsym(driver, "cuModuleLoadData");

@@ -2,9 +2,10 @@
 
 The programs are those of tests/recorder/clients/, which also run against the modelled driver."""
 
-import json
 import pathlib
 import subprocess
+
+import ring_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLIENTS = HERE.parent.parent / "recorder/clients"
@@ -118,8 +119,7 @@ def run_all(bench, say):
         report = subprocess.run([str(bench.cuproof), "report", str(folder), "--format", "json"],
                                 capture_output=True)
         text = subprocess.run([str(bench.cuproof), "report", str(folder)], capture_output=True)
-        recorded = [json.loads(line) for path in folder.glob("*.jsonl")
-                    for line in path.read_text().splitlines()]
+        recorded = ring_file.events(folder)
         failures = [line for line in recorded if line["event"] == "error"]
         names = {line["id"]: line.get("name") for line in recorded if line["event"] == "function"}
         kernels = {kernel["function"] for line in failures for kernel in line.get("kernels", [])}

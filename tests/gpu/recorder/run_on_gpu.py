@@ -32,11 +32,15 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/recorder"))
+from ring_file import events, rings  # noqa: E402
+
 OPS = {1: "kernel", 2: "kernel_ex", 3: "cooperative", 4: "multi_device", 5: "legacy", 6: "host_func",
        7: "graph"}
 # In the order of cupti_side.c.
 CUPTI = ("kernel", "kernel_ex", "cooperative", "multi_device", "legacy", "host_func", "graph")
-MEASURED = ("inject", "src/trace/record.h", "src/launch", "src/elfwrite", "tests/gpu/recorder")
+MEASURED = ("inject", "src/trace/record.h", "src/launch", "src/elfwrite", "tests/gpu/recorder",
+            "tests/recorder/ring_file.py")
 
 
 def say(text):
@@ -109,19 +113,13 @@ class Bench:
 # ---- counts
 
 def recorded(folder):
-    """Launches of each process, read from the rings by the description in src/trace/record.h."""
+    """Launches of each process."""
     processes = {}
-    for path in folder.glob("*.ring"):
-        data = path.read_bytes()
-        magic, _, pid, _, _, _, _, stride = struct.unpack_from("<QIIIIIIQ", data, 0)
-        if magic != 0x31474E4952505543:
-            raise ValueError(f"{path}: no ring file")
-        rings = struct.unpack_from("<I", data, 40 + 2 * 24)[0]
-        counts = processes.setdefault(pid, {})
-        for ring in range(rings):
-            for op, count in enumerate(struct.unpack_from("<64Q", data, 4096 + ring * stride + 32)):
-                if op in OPS and count:
-                    counts[OPS[op]] = counts.get(OPS[op], 0) + count
+    for ring in rings(folder):
+        counts = processes.setdefault(ring.pid, {})
+        for op, name in OPS.items():
+            if op in ring.counts:
+                counts[name] = counts.get(name, 0) + ring.counts[op]
     return {pid: counts for pid, counts in processes.items() if counts}
 
 
@@ -133,16 +131,6 @@ def counted_by_cupti(folder):
         if counts:
             processes[int(path.stem)] = counts
     return processes
-
-
-def events(folder, kind):
-    found = []
-    for path in folder.glob("*.jsonl"):
-        for line in path.read_text().splitlines():
-            event = json.loads(line)
-            if event["event"] == kind:
-                found.append(event)
-    return found
 
 
 def total(processes):
