@@ -74,19 +74,34 @@ void ReadAndJudge(ByteView bytes, const Target& target, bool deep, unsigned thre
   Judge(file, target);
 }
 
-// The environment of a root: the one that was named, itself, or the only one among the roots.
-std::string EnvironmentOf(const Root& root, const std::vector<Root>& roots,
-                          const HostOptions& options) {
-  if (!options.environment.empty()) return options.environment;
-  if (root.kind == RootKind::kEnvironment) return root.argument;
-  if (root.kind == RootKind::kProcess) return {};
+// The only environment among the roots; empty for none or several.
+std::string OnlyEnvironment(const std::vector<Root>& roots) {
   std::string only;
-  for (const Root& other : roots) {
-    if (other.kind != RootKind::kEnvironment) continue;
+  for (const Root& root : roots) {
+    if (root.kind != RootKind::kEnvironment) continue;
     if (!only.empty()) return {};
-    only = other.argument;
+    only = root.argument;
   }
   return only;
+}
+
+// The environment of each root: the one that was named, itself, or the only one among the roots;
+// empty for none.
+std::vector<std::string> EnvironmentsOf(const std::vector<Root>& roots,
+                                        const HostOptions& options) {
+  const std::string only = OnlyEnvironment(roots);
+  std::vector<std::string> environments;
+  environments.reserve(roots.size());
+  for (const Root& root : roots) {
+    if (!options.environment.empty()) {
+      environments.push_back(options.environment);
+    } else if (root.kind == RootKind::kEnvironment) {
+      environments.push_back(root.argument);
+    } else {
+      environments.push_back(root.kind == RootKind::kProcess ? "" : only);
+    }
+  }
+  return environments;
 }
 
 bool IsNamedShared(const std::string& path) {
@@ -105,8 +120,9 @@ uint64_t PartsOf(const FileImages& images) {
 
 class Collector {
  public:
-  Collector(const Inventory& inventory, const Target& target, const CheckOptions& options)
-      : inventory_(inventory), target_(target), options_(options) {
+  Collector(const Inventory& inventory, const std::vector<std::string>& environments,
+            const Target& target, const CheckOptions& options)
+      : inventory_(inventory), environments_(environments), target_(target), options_(options) {
     report_.target = target;
     report_.roots = inventory.roots;
     report_.needed.resize(inventory.roots.size());
@@ -144,7 +160,7 @@ class Collector {
       ReadAndJudge((*opened)->bytes(), target_, options_.deep, ThreadsInside(), file);
       // Where it is not known what a file is loaded into, the file alone tells something.
       const Root& root = inventory_.roots[unit.root];
-      if (options_.host && EnvironmentOf(root, inventory_.roots, options_.loader).empty()) {
+      if (options_.host && environments_[unit.root].empty()) {
         const bool elf = file.images.kind == FileKind::kElf;
         if (elf) file.host = FactsAlone((*opened)->bytes(), unit.shown);
         if (!file.host && unit.named) file.host = RefusedAlone((*opened)->bytes(), unit.shown);
@@ -195,6 +211,7 @@ class Collector {
   }
 
   const Inventory& inventory_;
+  const std::vector<std::string>& environments_;
   const Target& target_;
   const CheckOptions& options_;
   std::mutex mutex_;
@@ -307,12 +324,12 @@ void AddVariantOfWheel(const std::vector<const Unit*>& members, const HostEnviro
 
 // The host half: every root in its environment, each environment prepared once. A wheel has its
 // own, in which it is installed.
-void LoadRoots(const Inventory& inventory, const CheckOptions& options, Report& report) {
+void LoadRoots(const Inventory& inventory, const std::vector<std::string>& environments,
+               const CheckOptions& options, Report& report) {
   std::map<std::string, std::unique_ptr<const HostChecker>> checkers;
   std::set<std::string> told;  // environments whose own problems were
   for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
-    const std::string environment =
-        EnvironmentOf(inventory.roots[root], inventory.roots, options.loader);
+    const std::string& environment = environments[root];
     if (environment.empty()) continue;
     std::vector<const Unit*> files;
     std::vector<const Unit*> members;
@@ -355,8 +372,9 @@ void AddSkipped(const Inventory& inventory, Report& report) {
 }  // namespace
 
 Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
-  Report report = Collector(inventory, target, options).Run();
-  if (options.host) LoadRoots(inventory, options, report);
+  const std::vector<std::string> environments = EnvironmentsOf(inventory.roots, options.loader);
+  Report report = Collector(inventory, environments, target, options).Run();
+  if (options.host) LoadRoots(inventory, environments, options, report);
   if (options.sources) CheckSources(report.roots, report);
   const Siblings siblings(report);
   for (const FileReport& file : report.files) {
@@ -376,7 +394,8 @@ Report Check(const Inventory& inventory, const Target& target, const CheckOption
 
 Report Inspect(const Inventory& inventory, const CheckOptions& options) {
   const Target target;
-  return Collector(inventory, target, options).Run();
+  const std::vector<std::string> environments = EnvironmentsOf(inventory.roots, options.loader);
+  return Collector(inventory, environments, target, options).Run();
 }
 
 }  // namespace cuproof
