@@ -11,12 +11,14 @@ if [ "${1:-}" = --record ]; then record=1; shift; fi
 seconds=${1:-20}
 [ $# -gt 0 ] && shift
 targets=${*:-fatbin cubin ptx zip elf dynamic trace}
-build=build/fuzz
+# Another preset that has the targets, so that ./test compiles the readers once for all sanitized tests.
+preset=${CUPROOF_FUZZ_PRESET:-fuzz}
+build=build/$preset
 broken=$build/broken
 log=$build/fuzz.log
 rows=$build/rows
 
-cmake --preset fuzz >"$log" && cmake --build --preset fuzz --target fuzz_targets >>"$log" || {
+cmake --preset "$preset" >"$log" && cmake --build --preset "$preset" --target fuzz_targets >>"$log" || {
   tail -20 "$log"
   exit 1
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bytes/mapped_file.h"
-#include "resource/kernel_registers.h"
+#include "resource/kernel_resources.h"
 #include "resource/launch_limits.h"
 #include "rule/report.h"
 #include "trace/model.h"

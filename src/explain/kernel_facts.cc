@@ -30,11 +30,11 @@ std::optional<Known> Asked(const trace::Function& function, int64_t attribute) {
 
 void ReadFromCubin(ByteView cubin, const std::string& mangled, const std::string& source,
                    KernelFacts& facts) {
-  const auto kernels = ReadKernelRegisters(cubin);
+  const auto kernels = ReadKernelResources(cubin);
   if (!kernels) return;
   const auto found =
       std::find_if(kernels->begin(), kernels->end(),
-                   [&](const KernelRegisters& kernel) { return kernel.name == mangled; });
+                   [&](const KernelResources& kernel) { return kernel.name == mangled; });
   if (found == kernels->end()) return;
   if (!facts.registers && found->registers) facts.registers = {*found->registers, source};
   if (!facts.static_shared) facts.static_shared = {found->static_shared, source};

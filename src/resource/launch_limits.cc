@@ -28,6 +28,13 @@ std::optional<LaunchLimits> LaunchLimitsOf(uint32_t sm) {
     limits.threads = ParseNumber(table.At(i, "threads"));
     limits.shared_default = ParseNumber(table.At(i, "shared_default"));
     limits.shared_optin = ParseNumber(table.At(i, "shared_optin"));
+    limits.sm_blocks = ParseNumber(table.At(i, "blocks_sm"));
+    limits.sm_threads = ParseNumber(table.At(i, "threads_sm"));
+    limits.sm_shared = ParseNumber(table.At(i, "shared_sm"));
+    limits.shared_unit = ParseNumber(table.At(i, "shared_unit"));
+    limits.shared_reserved = ParseNumber(table.At(i, "shared_reserved"));
+    limits.sm_barriers = ParseNumber(table.At(i, "barriers_sm"));
+    limits.sm_virtual = ParseNumber(table.At(i, "virtual_sm"));
     if (!limits.registers || !limits.partitions || !limits.register_unit) return std::nullopt;
     return limits;
   }

@@ -4,7 +4,8 @@
 
 namespace cuproof {
 
-/// What one block may take on a GPU: a row of launch_limits.tsv.
+/// What one block, and all blocks of a multiprocessor, may take on a GPU: a row of
+/// launch_limits.tsv.
 struct LaunchLimits {
   uint32_t registers = 0;      // of a multiprocessor, and of one block
   uint32_t partitions = 0;     // that the register file is cut into
@@ -12,6 +13,13 @@ struct LaunchLimits {
   uint32_t threads = 0;
   uint32_t shared_default = 0;  // bytes, without opt-in
   uint32_t shared_optin = 0;
+  uint32_t sm_blocks = 0;  // sm_: of a multiprocessor
+  uint32_t sm_threads = 0;
+  uint32_t sm_shared = 0;
+  uint32_t shared_unit = 0;      // bytes
+  uint32_t shared_reserved = 0;  // bytes of each block that the system takes
+  uint32_t sm_barriers = 0;
+  uint32_t sm_virtual = 0;  // 0: no limit
 };
 
 /// No value: the tables do not know this compute capability.

@@ -9,7 +9,7 @@
 #include "bytes/mapped_file.h"
 #include "image/cubin.h"
 #include "image/fatbin_format.h"
-#include "resource/kernel_registers.h"
+#include "resource/kernel_resources.h"
 #include "target/facts.h"
 #include "target/verdict.h"
 #include "world.h"
@@ -74,9 +74,9 @@ void AddPtxKernels(std::string_view text, LoadedModule& module) {
 }
 
 void AddCubinKernels(ByteView bytes, LoadedModule& module) {
-  const auto read = ReadKernelRegisters(bytes);
+  const auto read = ReadKernelResources(bytes);
   if (!read) return;
-  for (const KernelRegisters& found : *read) {
+  for (const KernelResources& found : *read) {
     auto kernel = std::make_unique<Kernel>();
     kernel->name = found.name;
     kernel->registers = found.registers.value_or(kernel->registers);

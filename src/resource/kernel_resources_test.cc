@@ -1,4 +1,4 @@
-#include "resource/kernel_registers.h"
+#include "resource/kernel_resources.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ std::string MaxThreads(uint32_t x, uint32_t y, uint32_t z) {
   return Number(0x0504, 2) + Number(12, 2) + Number(x, 4) + Number(y, 4) + Number(z, 4);
 }
 
-KernelRegisters Probe(const build::Cubin& cubin) {
+KernelResources Probe(const build::Cubin& cubin) {
   const std::string bytes = build::CubinBytes(cubin);
-  const auto kernels = ReadKernelRegisters(ByteView(bytes));
+  const auto kernels = ReadKernelResources(ByteView(bytes));
   EXPECT_TRUE(kernels);
   EXPECT_EQ(kernels->size(), 1u);
   return kernels->at(0);
@@ -55,33 +55,33 @@ std::string WithRegCount(uint32_t symbol, uint32_t registers) {
   return bytes;
 }
 
-TEST(KernelRegisters, AreThoseOfTheSymbolThatTheAttributeNames) {
+TEST(KernelResources, AreThoseOfTheSymbolThatTheAttributeNames) {
   const std::string bytes = WithRegCount(1, 168);
-  const auto kernels = ReadKernelRegisters(ByteView(bytes));
+  const auto kernels = ReadKernelResources(ByteView(bytes));
   ASSERT_TRUE(kernels);
   ASSERT_EQ(kernels->size(), 1u);
   EXPECT_EQ(kernels->at(0).name, "probe");
   EXPECT_EQ(kernels->at(0).registers, 168u);
   for (const uint32_t symbol : {0u, 2u, UINT32_MAX}) {
     const std::string other = WithRegCount(symbol, 168);
-    EXPECT_FALSE(ReadKernelRegisters(ByteView(other))->at(0).registers) << symbol;
+    EXPECT_FALSE(ReadKernelResources(ByteView(other))->at(0).registers) << symbol;
   }
 }
 
-TEST(KernelRegisters, MaxThreadsAreThoseOfTheKernelsOwnSection) {
+TEST(KernelResources, MaxThreadsAreThoseOfTheKernelsOwnSection) {
   const auto threads = Probe(WithInfo(MaxThreads(256, 2, 1))).max_threads;
   ASSERT_TRUE(threads);
   EXPECT_EQ((*threads)[0], 256u);
   EXPECT_EQ((*threads)[1], 2u);
 }
 
-TEST(KernelRegisters, AttributesBehindDamageAreLeftOut) {
+TEST(KernelResources, AttributesBehindDamageAreLeftOut) {
   EXPECT_TRUE(Probe(WithInfo(Number(0x1903, 2) + Number(8, 2) + MaxThreads(1, 1, 1))).max_threads);
   EXPECT_FALSE(Probe(WithInfo(Number(0x1909, 2) + Number(8, 2) + MaxThreads(1, 1, 1))).max_threads);
   EXPECT_FALSE(Probe(WithInfo(Number(0x0504, 2) + Number(99, 2) + Number(1, 4))).max_threads);
 }
 
-TEST(KernelRegisters, SharedMemoryIsWithoutTheSystemsKilobyte) {
+TEST(KernelResources, SharedMemoryIsWithoutTheSystemsKilobyte) {
   build::Cubin cubin;
   cubin.sections = {{".nv.shared.probe", SHT_NOBITS, {}, 0, 1024 + 4096}};
   EXPECT_EQ(Probe(cubin).static_shared, 4096u);
@@ -89,11 +89,11 @@ TEST(KernelRegisters, SharedMemoryIsWithoutTheSystemsKilobyte) {
   EXPECT_EQ(Probe(cubin).static_shared, 1024u + 4096u);
 }
 
-TEST(KernelRegisters, CutShortAtEveryByteNothingIsReadPastTheEnd) {
+TEST(KernelResources, CutShortAtEveryByteNothingIsReadPastTheEnd) {
   const std::string whole = build::CubinBytes(WithInfo(MaxThreads(1, 2, 3)));
   for (size_t size = 0; size < whole.size(); ++size) {
     const std::string part = whole.substr(0, size);
-    EXPECT_FALSE(ReadKernelRegisters(ByteView(part))) << size;
+    EXPECT_FALSE(ReadKernelResources(ByteView(part))) << size;
   }
 }
 
