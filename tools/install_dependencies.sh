@@ -11,13 +11,14 @@
 set -eu
 
 build='g++ cmake ninja-build pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev
-  liblz4-dev libzip-dev libxxhash-dev'
+  liblz4-dev libzip-dev libxxhash-dev libtomlplusplus-dev'
 demo='python3'
-# binutils has the tools that the hostile inputs are built with; clang-14 and its run time library
-# build the fuzz targets; the versions of clang-format and clang-tidy are fixed since each version
-# has its own opinion.
-test='python3 python3-jsonschema python3-venv libgtest-dev libgmock-dev libbenchmark-dev binutils
-  time zip unzip file clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 shellcheck'
+# ccache spares the test of `pip install` a second compile; binutils has the tools that the hostile
+# inputs are built with; clang-14 and its run time library build what is sanitized and fuzzed; the
+# versions of clang-format and clang-tidy are fixed since each version has its own opinion.
+test='ccache python3 python3-jsonschema python3-venv python3-yaml libgtest-dev libgmock-dev
+  libbenchmark-dev binutils time zip unzip file clang-14 libclang-rt-14-dev clang-format-14
+  clang-tidy-14 shellcheck'
 
 wanted=''
 [ $# -gt 0 ] || set -- build

@@ -29,6 +29,8 @@ struct Finding {
   std::string fix;                    // what to do; empty when there is nothing
   std::string source;                 // where the rule comes from
   std::string verified_on;            // what it was verified on, or "by document"
+  std::string source_file;            // of the kernel, where the compiler left it
+  uint32_t source_line = 0;
 };
 
 /// One file (or member) that was read, with its verdict for each GPU of the target, in order.

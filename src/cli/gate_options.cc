@@ -1,0 +1,172 @@
+#include "cli/gate_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bytes/mapped_file.h"
+#include "cli/shared_options.h"
+#include "diff/gate_finding.h"
+#include "diff/log_findings.h"
+#include "output/check_parts.h"
+#include "resource/launch_log.h"
+#include "resource/ptxas_log.h"
+#include "symbol/demangle.h"
+
+namespace cuproof {
+namespace {
+
+constexpr uint64_t kMaxLog = uint64_t{1} << 30;  // bytes
+
+Result<std::string> TextOf(const std::string& path) {
+  const auto file = MappedFile::Open(path);
+  if (!file) return file.error();
+  return std::string(file->bytes().Text());
+}
+
+// "sm_90a" -> {90, 'a'}
+Arch ArchOf(const std::string& text) {
+  Arch arch;
+  arch.number = SmOf(text);
+  const bool suffix = !text.empty() && text.back() >= 'a' && text.back() <= 'z';
+  if (arch.number && suffix) arch.suffix = text.back();
+  return arch;
+}
+
+FileKernels RowsOf(const PtxasLog& log, const std::string& path, KernelNames& names) {
+  FileKernels file;
+  file.path = path;
+  for (const LogKernel& kernel : log.kernels) {
+    KernelRow row;
+    row.name = names.Keep(kernel.resources.name, [](const std::string&) { return true; }).first;
+    row.arch = ArchOf(kernel.arch);
+    row.resources = kernel.resources;
+    row.resources.name.clear();
+    file.kernels.push_back(std::move(row));
+  }
+  return file;
+}
+
+std::vector<std::string> ArchsOf(const std::vector<MeasuredKernel>& kernels,
+                                 const std::vector<Gpu>& gpus) {
+  std::set<std::string> archs;
+  for (const Gpu& gpu : gpus) archs.insert(GpuTarget(gpu));
+  if (archs.empty()) {
+    for (const MeasuredKernel& kernel : kernels) archs.insert(kernel.arch);
+  }
+  archs.erase("");
+  return {archs.begin(), archs.end()};
+}
+
+void ReadLog(const std::string& path, std::string_view text, const std::vector<Gpu>& gpus,
+             const GateOptions& options, KernelNames& names, GateLogs& logs) {
+  const PtxasLog log = ReadPtxasLog(text);
+  std::vector<MeasuredKernel> kernels = KernelsOf(log, path);
+  for (MeasuredKernel& kernel : kernels) Measure(kernel, options);
+  const auto add = [&](std::vector<Finding> findings) {
+    std::move(findings.begin(), findings.end(), std::back_inserter(logs.findings));
+  };
+  add(FindingsOfRemarks(log, path));
+  add(FindingsOfFailures(ReadLaunchFailures(text), path, kernels, ArchsOf(kernels, gpus), options));
+  logs.files.push_back(RowsOf(log, path, names));
+  std::move(kernels.begin(), kernels.end(), std::back_inserter(logs.kernels));
+}
+
+void AddKernels(const Survey& survey, const GateOptions& options,
+                std::vector<MeasuredKernel>& kernels) {
+  for (const FileKernels& file : survey.files) {
+    for (const KernelRow& row : file.kernels) {
+      if (!row.resources.is_entry) continue;
+      MeasuredKernel kernel;
+      kernel.file = file.path;
+      kernel.arch = "sm_" + ArchText(row.arch);
+      kernel.resources = row.resources;
+      kernel.resources.name = *row.name;
+      kernel.demangled = DemangledOrSame(*row.name);
+      Measure(kernel, options);
+      kernels.push_back(std::move(kernel));
+    }
+  }
+}
+
+template <typename T>
+void Append(std::vector<T> more, std::vector<T>& all) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+}  // namespace
+
+void GateArguments::AddTo(CLI::App& command) {
+  command.add_option("--budget", budget, "TOML file of what kernels may take (docs/gate.md)")
+      ->check(CLI::ExistingFile);
+  command
+      .add_option("--baseline", baseline,
+                  "compare with this file: more registers or spills, lost occupancy, lost kernels")
+      ->check(CLI::ExistingFile);
+  command.add_option("--write-baseline", write_baseline, "write the baseline to this file")
+      ->check(NotEmpty());
+  command.add_option("--fail-on", fail_on, "lowest severity that makes the exit code 1")
+      ->check(CLI::IsMember({"error", "warning", "never"}))
+      ->capture_default_str();
+}
+
+bool GateArguments::Asked() const {
+  return !budget.empty() || !baseline.empty() || !write_baseline.empty();
+}
+
+GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
+                  const GateOptions& options, KernelNames& names) {
+  GateLogs logs;
+  std::erase_if(paths, [&](const std::string& path) {
+    const auto file = MappedFile::Open(path);
+    if (!file || file->bytes().size() > kMaxLog) return false;
+    const std::string_view text = file->bytes().Text();
+    if (!LooksLikePtxasLog(text) && !LooksLikeLaunchFailure(text)) return false;
+    ReadLog(path, text, gpus, options, names, logs);
+    return true;
+  });
+  return logs;
+}
+
+Result<std::vector<Finding>> RunGate(const GateArguments& arguments, const Survey& survey,
+                                     GateLogs logs, const GateOptions& options) {
+  std::vector<Finding> findings = std::move(logs.findings);
+  if (arguments.Asked()) {
+    std::vector<MeasuredKernel> kernels = std::move(logs.kernels);
+    AddKernels(survey, options, kernels);
+    if (!arguments.baseline.empty()) {
+      const auto text = TextOf(arguments.baseline);
+      if (!text) return text.error();
+      const auto baseline = ParseBaseline(*text, arguments.baseline);
+      if (!baseline) return baseline.error();
+      Append(CompareWithBaseline(*baseline, kernels, options), findings);
+    }
+    if (!arguments.budget.empty()) {
+      const auto text = TextOf(arguments.budget);
+      if (!text) return text.error();
+      const auto file = ParseBudgetFile(*text, arguments.budget);
+      if (!file) return file.error();
+      Append(CheckBudgets(*file, kernels, options), findings);
+      ApplyAllowances(*file, kernels, options, findings);
+    }
+    if (!arguments.write_baseline.empty()) {
+      const auto written =
+          WriteOutput(arguments.write_baseline, BaselineText(MakeBaseline(kernels)));
+      if (!written) return written.error();
+    }
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  return findings;
+}
+
+std::string GateText(const std::vector<Finding>& findings, const Style& style) {
+  Report report;
+  report.findings = findings;
+  std::string text;
+  AppendFindings(report, style, text);
+  return text;
+}
+
+}  // namespace cuproof

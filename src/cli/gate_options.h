@@ -1,0 +1,42 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "diff/gate.h"
+#include "output/style.h"
+#include "resource/kernel_survey.h"
+#include "resource/launch_question.h"
+
+namespace cuproof {
+
+/// --budget, --baseline, --write-baseline, --fail-on.
+struct GateArguments {
+  std::string budget;
+  std::string baseline;
+  std::string write_baseline;
+  std::string fail_on = "error";
+
+  void AddTo(CLI::App& command);
+  bool Asked() const;
+};
+
+/// Logs of builds and runs among the paths, which are taken out of them: `ptxas -v`, and launches
+/// that failed.
+struct GateLogs {
+  std::vector<FileKernels> files;
+  std::vector<MeasuredKernel> kernels;
+  std::vector<Finding> findings;
+};
+GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
+                  const GateOptions& options, KernelNames& names);
+
+/// Judges the kernels of a survey and of logs, and writes the baseline that was asked for. The
+/// findings come errors first.
+Result<std::vector<Finding>> RunGate(const GateArguments& arguments, const Survey& survey,
+                                     GateLogs logs, const GateOptions& options);
+
+/// The findings for people, below a table of kernels.
+std::string GateText(const std::vector<Finding>& findings, const Style& style);
+
+}  // namespace cuproof

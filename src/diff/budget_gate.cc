@@ -1,0 +1,189 @@
+// CP401 and CP406: budgets, and what people have accepted.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "diff/gate.h"
+#include "diff/gate_finding.h"
+#include "resource/launch_limits.h"
+
+namespace cuproof {
+namespace {
+
+class BudgetCheck {
+ public:
+  BudgetCheck(const BudgetFile& file, const Budget& budget, const GateOptions& options,
+              std::vector<Finding>& findings)
+      : file_(file), budget_(budget), options_(options), findings_(findings) {}
+
+  void Check(MeasuredKernel kernel) {
+    if (budget_.block) {
+      GateOptions options = options_;
+      options.block = *budget_.block;
+      Measure(kernel, options);
+    }
+    const KernelResources& resources = kernel.resources;
+    Limit(kernel, "registers a thread", resources.registers, budget_.registers);
+    CheckSpills(kernel);
+    Limit(kernel, "bytes of static shared memory",
+          kernel.shared_known ? std::optional(resources.static_shared) : std::nullopt,
+          budget_.shared);
+    Limit(kernel, "bytes of stack a thread", resources.stack_frame, budget_.stack);
+    CheckBlock(kernel);
+    CheckOccupancy(kernel);
+  }
+
+ private:
+  Finding New(const MeasuredKernel& kernel, const char* id, Severity severity) const {
+    Finding finding = KernelFinding(kernel, id, severity);
+    finding.evidence.push_back(fmt::format("budget of {} line {}: kernel = \"{}\"", file_.file,
+                                           budget_.line, budget_.kernel));
+    if (!budget_.reason.empty()) finding.evidence.push_back("reason: " + budget_.reason);
+    return finding;
+  }
+
+  void Over(const MeasuredKernel& kernel, std::string message, std::string fix) {
+    Finding finding = New(kernel, "CP401", Severity::kError);
+    finding.message = std::move(message);
+    finding.fix = std::move(fix);
+    findings_.push_back(std::move(finding));
+  }
+
+  void Unknown(const MeasuredKernel& kernel, const std::string& what) {
+    Finding finding = New(kernel, "CP406", Severity::kWarning);
+    finding.message = fmt::format("its budget cannot be checked: {}", what);
+    findings_.push_back(std::move(finding));
+  }
+
+  template <typename T>
+  void Limit(const MeasuredKernel& kernel, const char* what, std::optional<T> value,
+             std::optional<T> limit) {
+    if (!limit) return;
+    if (!value) return Unknown(kernel, fmt::format("{} are not known", what));
+    if (*value > *limit)
+      Over(kernel, fmt::format("{} {}, its budget is {}", *value, what, *limit), "");
+  }
+
+  void CheckSpills(const MeasuredKernel& kernel) {
+    if (!budget_.spills) return;
+    const auto& spills = kernel.resources.spills;
+    const bool bound = spills && spills->basis == SpillBasis::kAtMost;
+    const uint64_t bytes = spills ? spills->stores + spills->loads : 0;
+    if (!spills || (bound && bytes > *budget_.spills)) {
+      return Unknown(kernel,
+                     "its cubin does not tell how much it spills (compiled before CUDA 12.6)");
+    }
+    if (bytes <= *budget_.spills) return;
+    Over(kernel,
+         fmt::format("spills {} bytes a thread ({} of stores, {} of loads), its budget is {}",
+                     bytes, spills->stores, spills->loads, *budget_.spills),
+         "");
+  }
+
+  void CheckBlock(const MeasuredKernel& kernel) {
+    if (!budget_.block) return;
+    if (!kernel.largest_block) return Unknown(kernel, "its largest block is not known");
+    if (*budget_.block <= *kernel.largest_block) return;
+    const auto limits = LaunchLimitsOf(SmOf(kernel.arch));
+    Over(kernel,
+         fmt::format("blocks of {} threads do not launch, its largest is {}", *budget_.block,
+                     *kernel.largest_block),
+         limits ? fmt::format("__launch_bounds__({}) or -maxrregcount={}", *budget_.block,
+                              RegisterCap(*limits, *budget_.block))
+                : "");
+  }
+
+  void CheckOccupancy(const MeasuredKernel& kernel) {
+    if (!budget_.occupancy) return;
+    if (!kernel.warps_per_sm || kernel.max_warps == 0) {
+      return Unknown(kernel, "its occupancy is not known: give the budget a block");
+    }
+    const double share = static_cast<double>(*kernel.warps_per_sm) / kernel.max_warps;
+    if (share >= *budget_.occupancy) return;
+    Over(kernel,
+         fmt::format("occupancy {:.2f} in blocks of {} threads ({} of {} warps), its budget is "
+                     "{:.2f}",
+                     share, kernel.block, *kernel.warps_per_sm, kernel.max_warps,
+                     *budget_.occupancy),
+         "");
+  }
+
+  const BudgetFile& file_;
+  const Budget& budget_;
+  const GateOptions& options_;
+  std::vector<Finding>& findings_;
+};
+
+Finding OfBudgetFile(const BudgetFile& file, uint32_t line, std::string message, std::string fix) {
+  Finding finding;
+  finding.id = "CP406";
+  finding.severity = Severity::kWarning;
+  finding.file = file.file;
+  finding.subject = fmt::format("line {}", line);
+  finding.message = std::move(message);
+  finding.fix = std::move(fix);
+  SetSource(finding);
+  return finding;
+}
+
+// File and subject of the findings about the kernels that a pattern names.
+std::set<std::pair<std::string, std::string>> PlacesOf(const std::string& pattern,
+                                                       const std::vector<MeasuredKernel>& kernels) {
+  std::set<std::pair<std::string, std::string>> places;
+  for (const MeasuredKernel& kernel : kernels) {
+    if (MatchesKernel(pattern, kernel)) places.emplace(kernel.file, SubjectOf(kernel));
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<Finding> CheckBudgets(const BudgetFile& file,
+                                  const std::vector<MeasuredKernel>& kernels,
+                                  const GateOptions& options) {
+  std::vector<Finding> findings;
+  for (const Budget& budget : file.budgets) {
+    bool met = false;
+    BudgetCheck check(file, budget, options, findings);
+    for (const MeasuredKernel& kernel : kernels) {
+      if (!kernel.resources.is_entry || !MatchesKernel(budget.kernel, kernel)) continue;
+      if (!budget.arch.empty() && budget.arch != kernel.arch) continue;
+      met = true;
+      check.Check(kernel);
+    }
+    if (met || !options.whole) continue;
+    findings.push_back(
+        OfBudgetFile(file, budget.line,
+                     fmt::format("no kernel matches the budget \"{}\"{}", budget.kernel,
+                                 budget.arch.empty() ? "" : " for " + budget.arch),
+                     "cuproof resources lists the names; a pattern must fit the whole name"));
+  }
+  return findings;
+}
+
+void ApplyAllowances(const BudgetFile& file, const std::vector<MeasuredKernel>& kernels,
+                     const GateOptions& options, std::vector<Finding>& findings) {
+  for (const Allowance& allowance : file.allowances) {
+    if (!allowance.until.empty() && allowance.until < options.today) {
+      findings.push_back(
+          OfBudgetFile(file, allowance.line,
+                       fmt::format("the allowance for \"{}\" expired on {}: {}", allowance.kernel,
+                                   allowance.until, allowance.reason),
+                       "repair the kernel, or set a later date"));
+      continue;
+    }
+    const auto places = PlacesOf(allowance.kernel, kernels);
+    const size_t taken = std::erase_if(findings, [&](const Finding& finding) {
+      return (allowance.id.empty() || allowance.id == finding.id) &&
+             places.contains({finding.file, finding.subject});
+    });
+    if (taken > 0 || !options.whole) continue;
+    findings.push_back(OfBudgetFile(
+        file, allowance.line,
+        fmt::format("the allowance for \"{}\" is not needed any more", allowance.kernel),
+        "take it out of the file"));
+    findings.back().severity = Severity::kNote;
+  }
+}
+
+}  // namespace cuproof

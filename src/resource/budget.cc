@@ -1,0 +1,183 @@
+#include "resource/budget.h"
+
+#define TOML_HEADER_ONLY 1
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+namespace cuproof {
+namespace {
+
+Error Wrong(const std::string& file, uint32_t line, const std::string& phrase) {
+  return {ErrorCode::kUsage, fmt::format("line {}: {}", line, phrase), file, std::nullopt};
+}
+
+// Reads the keys of one table and remembers the first that is wrong.
+class TableReader {
+ public:
+  TableReader(const toml::table& table, const std::string& file) : table_(table), file_(file) {}
+
+  uint32_t Line() const { return static_cast<uint32_t>(table_.source().begin.line); }
+
+  void Text(const char* key, std::string& value) {
+    const toml::node* const node = Take(key);
+    if (!node) return;
+    if (const auto text = node->value_exact<std::string>()) {
+      value = *text;
+    } else {
+      Expected(*node, key, "a text in quotes");
+    }
+  }
+
+  template <typename T>
+  void Number(const char* key, std::optional<T>& value) {
+    const toml::node* const node = Take(key);
+    if (!node) return;
+    const auto number = node->value_exact<int64_t>();
+    if (number && *number >= 0 && *number <= UINT32_MAX) {
+      value = static_cast<T>(*number);
+    } else {
+      Expected(*node, key, "a whole number that is not negative");
+    }
+  }
+
+  void Share(const char* key, std::optional<double>& value) {
+    const toml::node* const node = Take(key);
+    if (!node) return;
+    const auto number = node->value<double>();
+    if (number && *number >= 0 && *number <= 1) {
+      value = number;
+    } else {
+      Expected(*node, key, "a share from 0 to 1, such as 0.5");
+    }
+  }
+
+  void Date(const char* key, std::string& value) {
+    const toml::node* const node = Take(key);
+    if (!node) return;
+    if (const auto date = node->value_exact<toml::date>()) {
+      value = fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day);
+    } else {
+      Expected(*node, key, "a date without quotes, such as 2027-01-31");
+    }
+  }
+
+  void Require(const char* key, const std::string& value) {
+    if (value.empty()) Fail(Line(), fmt::format("'{}' is missing", key));
+  }
+
+  std::optional<Error> Done() {
+    for (const auto& [key, node] : table_) {
+      if (std::find(taken_.begin(), taken_.end(), key.str()) != taken_.end()) continue;
+      Fail(static_cast<uint32_t>(node.source().begin.line),
+           fmt::format("no key '{}' is known here; there are {}", key.str(),
+                       fmt::join(taken_, ", ")));
+    }
+    return error_;
+  }
+
+ private:
+  const toml::node* Take(const char* key) {
+    taken_.emplace_back(key);
+    return table_.get(key);
+  }
+
+  void Expected(const toml::node& node, const char* key, const char* what) {
+    Fail(static_cast<uint32_t>(node.source().begin.line),
+         fmt::format("'{}': expected {}", key, what));
+  }
+
+  void Fail(uint32_t line, const std::string& phrase) {
+    if (!error_) error_ = Wrong(file_, line, phrase);
+  }
+
+  const toml::table& table_;
+  const std::string& file_;
+  std::vector<std::string> taken_;
+  std::optional<Error> error_;
+};
+
+std::optional<Error> ReadBudget(const toml::table& table, BudgetFile& file) {
+  TableReader reader(table, file.file);
+  Budget budget;
+  budget.line = reader.Line();
+  reader.Text("kernel", budget.kernel);
+  reader.Text("arch", budget.arch);
+  reader.Number("registers", budget.registers);
+  reader.Number("spills", budget.spills);
+  reader.Number("shared", budget.shared);
+  reader.Number("stack", budget.stack);
+  reader.Share("occupancy", budget.occupancy);
+  reader.Number("block", budget.block);
+  reader.Text("reason", budget.reason);
+  reader.Require("kernel", budget.kernel);
+  file.budgets.push_back(std::move(budget));
+  return reader.Done();
+}
+
+std::optional<Error> ReadAllowance(const toml::table& table, BudgetFile& file) {
+  TableReader reader(table, file.file);
+  Allowance allowance;
+  allowance.line = reader.Line();
+  reader.Text("kernel", allowance.kernel);
+  reader.Text("id", allowance.id);
+  reader.Text("reason", allowance.reason);
+  reader.Date("until", allowance.until);
+  reader.Require("kernel", allowance.kernel);
+  reader.Require("reason", allowance.reason);
+  file.allowances.push_back(std::move(allowance));
+  return reader.Done();
+}
+
+using ReadTable = std::optional<Error> (*)(const toml::table&, BudgetFile&);
+
+std::optional<Error> ReadTables(const toml::node& node, const std::string& name, ReadTable read,
+                                BudgetFile& file) {
+  const toml::array* const tables = node.as_array();
+  const auto line = static_cast<uint32_t>(node.source().begin.line);
+  if (!tables) return Wrong(file.file, line, fmt::format("expected [[{}]] here", name));
+  for (const toml::node& element : *tables) {
+    const toml::table* const table = element.as_table();
+    if (!table) return Wrong(file.file, line, fmt::format("expected [[{}]] tables", name));
+    if (auto error = read(*table, file)) return error;
+  }
+  return std::nullopt;
+}
+
+bool Fits(const std::string& pattern, const std::string& name) {
+  return !name.empty() && fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+}
+
+}  // namespace
+
+Result<BudgetFile> ParseBudgetFile(std::string_view text, const std::string& file) {
+  // Without exceptions toml++ 3.3 asserts on "[[": it reads on behind an error.
+  toml::table table;
+  try {
+    table = toml::parse(text, std::string_view(file));
+  } catch (const toml::parse_error& error) {
+    return Wrong(file, static_cast<uint32_t>(error.source().begin.line),
+                 std::string(error.description()));
+  }
+  BudgetFile budgets;
+  budgets.file = file;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const bool budget = name == "budget";
+    if (!budget && name != "allow") {
+      return Wrong(file, static_cast<uint32_t>(node.source().begin.line),
+                   fmt::format("expected [[budget]] or [[allow]], found '{}'", name));
+    }
+    if (auto error = ReadTables(node, name, budget ? ReadBudget : ReadAllowance, budgets))
+      return *error;
+  }
+  return budgets;
+}
+
+bool MatchesKernel(const std::string& pattern, const MeasuredKernel& kernel) {
+  return Fits(pattern, kernel.demangled) || Fits(pattern, kernel.resources.name);
+}
+
+}  // namespace cuproof

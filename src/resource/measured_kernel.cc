@@ -1,0 +1,62 @@
+#include "resource/measured_kernel.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace cuproof {
+namespace {
+
+constexpr size_t kHash = 8;  // hexadecimal digits
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
+
+// Tokens between underscores that are eight hexadecimal digits:
+// "_INTERNAL_0b8b6b5e_4_k_cu_a1b2c3d4".
+void HideHashes(std::string& name, size_t start, size_t end) {
+  for (size_t at = start; at + kHash < end; ++at) {
+    if (name[at] != '_') continue;
+    size_t stop = at + 1;
+    while (stop < end && IsHex(name[stop])) ++stop;
+    const bool whole = stop == end || name[stop] == '_';
+    if (whole && stop - at - 1 == kHash) name.replace(at + 1, kHash, kHash, '#');
+  }
+}
+
+// The identifier that begins at `at` ends where the length before it says.
+size_t EndOfIdentifier(const std::string& name, size_t at) {
+  size_t start = at;
+  while (start > 0 && IsDigit(name[start - 1])) --start;
+  size_t length = 0;
+  std::from_chars(name.data() + start, name.data() + at, length);
+  return length == 0 ? name.size() : at + std::min(length, name.size() - at);
+}
+
+}  // namespace
+
+std::string StableName(const std::string& mangled) {
+  std::string name = mangled;
+  for (const std::string_view mark : {"_GLOBAL__N__", "_INTERNAL_", "__nv_static_"}) {
+    for (size_t at = name.find(mark); at != std::string::npos; at = name.find(mark, at + 1)) {
+      HideHashes(name, at + mark.size() - 1, EndOfIdentifier(name, at));
+    }
+  }
+  return name;
+}
+
+std::string StableFile(const std::string& path) {
+  std::string name = path.substr(path.find_last_of("/!") + 1);
+  const size_t so = name.find(".so");
+  if (so == std::string::npos) return name;
+  for (const std::string_view tag : {".cpython-", ".cp3", ".abi3"}) {
+    const size_t at = name.find(tag);
+    if (at != std::string::npos && at < so) {
+      name.erase(at, so - at);
+      break;
+    }
+  }
+  return name;
+}
+
+}  // namespace cuproof
