@@ -230,9 +230,9 @@ int Record(Call& call, void* function) {
   }
   const bool wants_time = hook.after != nullptr && hook.op != Op::kNone;
   const uint64_t started = wants_time ? SlowClock() : 0;
-  const uint64_t clock = Clock();
   Open open = {};
   if (hook.op != Op::kNone) {
+    const uint64_t clock = Clock();
     const uint64_t bytes = hook.bytes >= 0 ? call.arguments[hook.bytes] : 0;
     open = BeginCall(hook.op, clock, flags, stream, call.capture, bytes);
   }

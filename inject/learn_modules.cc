@@ -74,7 +74,9 @@ static void NoteAttribute(const void* handle, int attribute, int value, bool set
   if (id == 0) return;
   FunctionShadow& function = state->function[id];
   const uint32_t bit = 1U << (static_cast<uint32_t>(attribute) + (set ? kFunctionAttributes : 0));
-  const bool again = (function.asked.fetch_or(bit, std::memory_order_relaxed) & bit) != 0;
+  // cuBLASLt asks twice at every call, so what is known costs no locked instruction.
+  const bool again = (function.asked.load(std::memory_order_relaxed) & bit) != 0 ||
+                     (function.asked.fetch_or(bit, std::memory_order_relaxed) & bit) != 0;
   const bool shared = set && attribute == kFunctionMaxDynamicShared;
   // A limit that is set again and again is written down when it changes.
   const bool same =
