@@ -8,6 +8,8 @@
 namespace cuproof {
 namespace {
 
+constexpr uint32_t kLargestOfAll = 1024;
+
 std::string BlocksText(const RegisterStep& step, uint32_t sm_warps) {
   return fmt::format("{} a multiprocessor, {}/{} warps", Count(step.blocks, "block"), step.warps,
                      sm_warps);
@@ -22,9 +24,11 @@ void AddLaunch(const Advice& advice, uint32_t registers, std::vector<std::string
                     "__launch_bounds__({}) or -maxrregcount={}",
                     now.block, advice.register_cap, now.block, advice.register_cap));
   }
-  texts.push_back(now.largest_block == 0
-                      ? std::string("no block launches")
-                      : fmt::format("launches with up to {} threads a block", now.largest_block));
+  if (now.largest_block < kLargestOfAll) {
+    texts.push_back(now.largest_block == 0
+                        ? std::string("no block launches")
+                        : fmt::format("launches with up to {} threads a block", now.largest_block));
+  }
 }
 
 void AddSteps(const Advice& advice, uint32_t registers, std::vector<std::string>& texts) {

@@ -63,6 +63,9 @@ class Writer {
         kernel.recursion, kernel.static_shared);
     AddNumber("barriers", kernel.barriers, out);
     AddSpills(kernel.spills, out);
+    const auto& callees = kernel.callee_spills;
+    AddNumber("callee_spill_stores", callees ? std::optional(callees->stores) : std::nullopt, out);
+    AddNumber("callee_spill_loads", callees ? std::optional(callees->loads) : std::nullopt, out);
     AddConstants(kernel, out);
     AddTriple("max_threads", kernel.max_threads, out);
     Add(out, R"(,"required_threads":{})", kernel.required_threads);

@@ -18,14 +18,18 @@ namespace {
 constexpr size_t kUsualRows = 25;
 constexpr size_t kNarrowestName = 16;
 constexpr size_t kWidestName = 100;
-constexpr size_t kNumbersWidth = 78;  // of all columns but the name, with the longest usual words
+// Of all columns but the name, with the longest usual words: all of them, and in a narrow terminal
+// those that are left.
+constexpr size_t kNumbersWidth = 80;
+constexpr size_t kNarrow = 100;
+constexpr size_t kNarrowNumbersWidth = 64;
 constexpr double kLowOccupancy = 0.25;
 
 // Which of the marks were used, to explain only those.
 struct Marks {
   bool at_most = false;
   bool unknown_spills = false;
-  bool more_stack = false;
+  bool more = false;
   bool required = false;
   bool bounds = false;
   bool best = false;
@@ -40,8 +44,12 @@ Span SpillText(const KernelResources& kernel, Marks& marks) {
     return {"?", Tone::kDim};
   }
   const Spills& spills = *kernel.spills;
-  if (spills.stores + spills.loads == 0) return {"-", Tone::kDim};
-  const std::string text = fmt::format("{}/{}", Thousands(spills.stores), Thousands(spills.loads));
+  const Spills callees = kernel.callee_spills.value_or(Spills{});
+  const bool more = callees.stores + callees.loads > 0;
+  if (spills.stores + spills.loads == 0 && !more) return {"-", Tone::kDim};
+  const std::string text =
+      fmt::format("{}/{}{}", Thousands(spills.stores), Thousands(spills.loads), more ? "+" : "");
+  marks.more |= more;
   if (spills.basis != SpillBasis::kAtMost) return {text, Tone::kYellow};
   marks.at_most = true;
   return {"<=" + text};
@@ -51,7 +59,7 @@ Span StackText(const KernelResources& kernel, Marks& marks) {
   const uint32_t stack =
       std::max(kernel.cumulative_stack.value_or(0), kernel.stack_frame.value_or(0));
   if (kernel.indirect_calls || kernel.recursion) {
-    marks.more_stack = true;
+    marks.more = true;
     return {Thousands(stack) + "+", Tone::kYellow};
   }
   if (!kernel.cumulative_stack && !kernel.stack_frame) return {"?", Tone::kDim};
@@ -150,6 +158,18 @@ std::vector<Span> Cells(const KernelLine& line, size_t name_width, Marks& marks)
   return cells;
 }
 
+// Barriers and warps: the one is seldom the question, the other is told by the occupancy.
+constexpr size_t kBarrierColumn = 6;
+constexpr size_t kWarpsColumn = 8;
+
+template <typename Cell>
+std::vector<Cell> Fitting(std::vector<Cell> cells, const Style& style) {
+  if (style.width >= kNarrow) return cells;
+  cells.erase(cells.begin() + kWarpsColumn);
+  cells.erase(cells.begin() + kBarrierColumn);
+  return cells;
+}
+
 std::vector<Span> Header() {
   std::vector<Span> cells;
   for (const char* name : {"kernel", "arch", "regs", "spill st/ld", "stack", "smem", "bar", "block",
@@ -199,7 +219,8 @@ void AppendLegend(const Marks& marks, const Style& style, std::string& out) {
       {marks.at_most,
        "<=  the compiler did not mark spills: all accesses to local memory, those of arrays too"},
       {marks.unknown_spills, "?   not told by this image"},
-      {marks.more_stack, "+   at least: calls through pointers or recursion"},
+      {marks.more,
+       "+   at least: recursion, calls through pointers, or spills of the functions that it calls"},
       {marks.required, "=   the block that it requires"},
       {marks.bounds, "^   the largest block that it was compiled for"},
       {marks.best, "*   the smallest block with the highest occupancy"},
@@ -212,7 +233,8 @@ void AppendLegend(const Marks& marks, const Style& style, std::string& out) {
 // The names get what the numbers leave.
 size_t NameWidth(const Style& style) {
   if (!style.terminal && style.verbose) return kWidestName;
-  const size_t width = style.width > kNumbersWidth ? style.width - kNumbersWidth : 0;
+  const size_t numbers = style.width < kNarrow ? kNarrowNumbersWidth : kNumbersWidth;
+  const size_t width = style.width > numbers ? style.width - numbers : 0;
   return std::clamp(width, kNarrowestName, kWidestName);
 }
 
@@ -239,12 +261,13 @@ class Writer {
     AppendParagraph(style_, {0, 2, label, {{Summary(file, lines)}}}, out_);
     if (lines.empty()) return;
     const size_t rows = RowsOf(lines.size());
-    TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
-                     Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                     Align::kBroken});
-    table.Row(Header());
+    TextTable table(Fitting<Align>(
+        {Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+         Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kBroken},
+        style_));
+    table.Row(Fitting(Header(), style_));
     for (size_t i = 0; i < rows; ++i) {
-      table.Row(Cells(lines[i], NameWidth(style_), marks_));
+      table.Row(Fitting(Cells(lines[i], NameWidth(style_), marks_), style_));
       if (!options_.advice) continue;
       for (const std::string& text : AdviceTexts(lines[i], options_.question))
         table.Note(0, {"  " + text});

@@ -1,7 +1,6 @@
 #include "resource/calls.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "resource/instructions.h"
 
@@ -9,16 +8,6 @@ namespace cuproof {
 namespace {
 
 using Graph = std::vector<std::vector<uint32_t>>;
-
-std::optional<uint32_t> FunctionWith(const std::vector<InnerFunction>& functions, uint64_t offset) {
-  auto after = std::upper_bound(
-      functions.begin(), functions.end(), offset,
-      [](uint64_t at, const InnerFunction& function) { return at < function.start; });
-  if (after == functions.begin()) return std::nullopt;
-  --after;
-  if (offset - after->start >= after->size) return std::nullopt;
-  return static_cast<uint32_t>(after - functions.begin());
-}
 
 // A depth-first walk with its own stack: the number of functions is the input's.
 bool HasCycle(const Graph& graph) {
@@ -49,9 +38,17 @@ bool HasCycle(const Graph& graph) {
 
 }  // namespace
 
-CallFacts FindCalls(ByteView code, uint32_t sm, std::vector<InnerFunction> functions) {
-  std::sort(functions.begin(), functions.end(),
-            [](const InnerFunction& a, const InnerFunction& b) { return a.start < b.start; });
+std::optional<uint32_t> FunctionWith(const std::vector<InnerFunction>& functions, uint64_t offset) {
+  auto after = std::upper_bound(
+      functions.begin(), functions.end(), offset,
+      [](uint64_t at, const InnerFunction& function) { return at < function.start; });
+  if (after == functions.begin()) return std::nullopt;
+  --after;
+  if (offset - after->start >= after->size) return std::nullopt;
+  return static_cast<uint32_t>(after - functions.begin());
+}
+
+CallFacts FindCalls(ByteView code, uint32_t sm, const std::vector<InnerFunction>& functions) {
   CallFacts facts;
   Graph graph(functions.size());
   const uint64_t step = InstructionSize(sm);

@@ -8,18 +8,20 @@ constexpr uint32_t kFirstMaxwell = 50;
 constexpr uint32_t kWidth[8] = {1, 1, 2, 2, 4, 8, 16, 0};
 
 constexpr uint64_t kStoreLocal = 0x387;
+constexpr uint64_t kStoreLocal107 = 0x987;  // also, of sm_107
 constexpr uint64_t kLoadLocal = 0x983;
 constexpr uint64_t kCallRelative = 0x944;
 constexpr uint64_t kCallAbsolute = 0x943;
 constexpr uint64_t kCallRegisterRelative = 0x344;
 constexpr uint64_t kCallRegisterAbsolute = 0x343;
 
-std::optional<LocalAccess> WideLocalAccess(uint64_t low, uint64_t high) {
+std::optional<LocalAccess> WideLocalAccess(uint32_t sm, uint64_t low, uint64_t high) {
   const uint64_t opcode = low & 0xFFF;
-  if (opcode != kStoreLocal && opcode != kLoadLocal) return std::nullopt;
+  const bool store = opcode == kStoreLocal || (opcode == kStoreLocal107 && sm >= 107 && sm < 110);
+  if (!store && opcode != kLoadLocal) return std::nullopt;
   const uint32_t bytes = kWidth[high >> 9 & 7];
   if (bytes == 0) return std::nullopt;
-  return LocalAccess{opcode == kStoreLocal, bytes};
+  return LocalAccess{store, bytes};
 }
 
 // Of each four words the first schedules the other three.
@@ -59,7 +61,7 @@ std::optional<LocalAccess> LocalAccessAt(ByteView code, uint32_t sm, uint64_t of
   if (size == 8) return NarrowLocalAccess(offset, *low);
   const auto high = code.Load<uint64_t>(offset + 8);
   if (!high) return std::nullopt;
-  return WideLocalAccess(*low, *high);
+  return WideLocalAccess(sm, *low, *high);
 }
 
 std::optional<Call> CallAt(ByteView code, uint32_t sm, uint64_t offset) {

@@ -103,7 +103,7 @@ class Reader {
           draft.kernel.source_file = std::move(line->second.file);
           draft.kernel.source_line = line->second.line;
         }
-      } else {
+      } else if (symbol.value != 0) {  // at 0 lies the kernel itself, by another name
         draft.functions.push_back({symbol.value, symbol.size});
       }
     }
@@ -254,12 +254,19 @@ class Reader {
     if (cubin_.info().toolkit.known()) kernel.toolkit = cubin_.info().toolkit;
     // Without a symbol: only kernels have parameters in a bank of their own.
     if (!draft.has_symbol) kernel.is_entry = draft.has_constants;
+    std::sort(draft.functions.begin(), draft.functions.end(),
+              [](const InnerFunction& a, const InnerFunction& b) { return a.start < b.start; });
     // A kernel without the attribute has no barriers; a damaged one may have lost it.
     if (kernel.damaged) {
       kernel.barriers.reset();
     } else {
       if (!kernel.barriers) kernel.barriers = 0;
-      kernel.spills = CountSpills(draft.text->content, kernel.sm, kernel.toolkit, draft.annotated);
+      const auto spills = CountSpills(draft.text->content, kernel.sm, kernel.toolkit,
+                                      draft.annotated, draft.functions);
+      if (spills) {
+        kernel.spills = spills->own;
+        kernel.callee_spills = spills->functions;
+      }
     }
     if (draft.has_calls || kernel.damaged) ApplyCalls(draft);
     kernel.constants.insert(kernel.constants.end(), shared_banks_.begin(), shared_banks_.end());
@@ -273,7 +280,7 @@ class Reader {
 
   void ApplyCalls(Draft& draft) const {
     KernelResources& kernel = draft.kernel;
-    const CallFacts calls = FindCalls(draft.text->content, kernel.sm, std::move(draft.functions));
+    const CallFacts calls = FindCalls(draft.text->content, kernel.sm, draft.functions);
     kernel.indirect_calls |= calls.indirect;
     kernel.recursion |= calls.recursive;
     if (kernel.recursion) kernel.cumulative_stack.reset();

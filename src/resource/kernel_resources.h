@@ -53,7 +53,8 @@ struct KernelResources {
   bool recursion = false;                    // then its depth is not known
   uint32_t static_shared = 0;                // bytes of a block, without what the system reserves
   std::optional<uint32_t> barriers;
-  std::optional<Spills> spills;  // no value: the cubin's attributes are damaged
+  std::optional<Spills> spills;         // no value: the cubin's attributes are damaged
+  std::optional<Spills> callee_spills;  // of the device functions in its section
   std::vector<ConstantBank> constants;
   std::optional<std::array<uint32_t, 3>> max_threads;  // .maxntid or .reqntid of a block
   bool required_threads = false;                       // it was .reqntid

@@ -55,7 +55,7 @@ std::string WithRegCount(uint32_t symbol, uint32_t registers) {
   return bytes;
 }
 
-TEST(KernelResources, AreThoseOfTheSymbolThatTheAttributeNames) {
+TEST(KernelResources, RegistersAreThoseOfTheSymbolThatTheAttributeNames) {
   const std::string bytes = WithRegCount(1, 168);
   const auto kernels = ReadKernelResources(ByteView(bytes));
   ASSERT_TRUE(kernels);
@@ -87,6 +87,123 @@ TEST(KernelResources, SharedMemoryIsWithoutTheSystemsKilobyte) {
   EXPECT_EQ(Probe(cubin).static_shared, 4096u);
   cubin.arch = {80, 0};
   EXPECT_EQ(Probe(cubin).static_shared, 1024u + 4096u);
+}
+
+TEST(KernelResources, SharedMemoryBeforeTheDeviceLinkHasNoKilobyte) {
+  build::Cubin cubin;
+  cubin.sections = {{".nv.shared.probe", 0x7000000A, {}, 0, 2000}};
+  EXPECT_EQ(Probe(cubin).static_shared, 2000u);
+}
+
+std::string Half(uint8_t id, uint16_t value) {
+  return Number(0x03u | id << 8, 2) + Number(value, 2);
+}
+
+std::string Item(uint8_t id, const std::string& payload) {
+  return Number(0x04u | id << 8, 2) + Number(payload.size(), 2) + payload;
+}
+
+TEST(KernelResources, ParametersComeByOrdinal) {
+  const auto kernel = Probe(WithInfo(
+      Half(0x19, 24) +
+      Item(0x17, Number(0, 4) + Number(1, 2) + Number(8, 2) + Number(4u << 18 | 0x1F000, 4)) +
+      Item(0x45, Number(0, 4) + Number(0, 2) + Number(0, 2) + Number(20'000, 4))));
+  ASSERT_EQ(kernel.parameters.size(), 2u);
+  EXPECT_EQ(kernel.parameters[0].size, 20'000u) << "the newer form has all bits";
+  EXPECT_EQ(kernel.parameters[1].offset, 8u);
+  EXPECT_EQ(kernel.parameters[1].size, 4u);
+  EXPECT_EQ(kernel.parameter_bytes, 24u);
+}
+
+TEST(KernelResources, LimitsItWasCompiledWith) {
+  EXPECT_FALSE(Probe(WithInfo(Half(0x1B, 0xFF))).register_limit) << "0xFF is none";
+  const auto kernel = Probe(WithInfo(Half(0x1B, 0x40) + Half(0x4C, 6) +
+                                     Item(0x10, Number(64, 4) + Number(2, 4) + Number(1, 4)) +
+                                     Item(0x3F, Number(8, 4))));
+  EXPECT_EQ(kernel.register_limit, 64u);
+  EXPECT_EQ(kernel.barriers, 6u);
+  EXPECT_TRUE(kernel.required_threads);
+  EXPECT_EQ(kernel.max_cluster_rank, 8u);
+}
+
+// STL.64 and LDL, as ptxas 13.0 writes their opcodes and widths.
+std::string Instruction(uint16_t opcode, uint64_t width) {
+  return Number(opcode, 8) + Number(width << 9, 8);
+}
+
+build::Cubin WithCode(std::string code, std::string info) {
+  build::Cubin cubin = WithInfo(std::move(info));
+  cubin.code = false;
+  cubin.sections.push_back(
+      {".text.probe", SHT_PROGBITS, std::move(code), SHF_ALLOC | SHF_EXECINSTR});
+  return cubin;
+}
+
+std::string Annotations(std::initializer_list<uint32_t> offsets) {
+  std::string payload;
+  for (const uint32_t offset : offsets) payload += Number(1, 4) + Number(offset, 4);
+  return Item(0x55, payload);
+}
+
+const std::string kCode =
+    Instruction(0x387, 5) + Instruction(0x983, 4) + Instruction(0x983, 6) + Instruction(0x947, 0);
+
+TEST(KernelResources, SpillsAreTheAnnotatedAccesses) {
+  const auto spills = Probe(WithCode(kCode, Annotations({0, 16}))).spills;
+  ASSERT_TRUE(spills);
+  EXPECT_EQ(spills->stores, 8u);
+  EXPECT_EQ(spills->loads, 4u) << "the load of 16 bytes is an array's";
+  EXPECT_EQ(spills->basis, SpillBasis::kExact);
+}
+
+TEST(KernelResources, AnAnnotationThatLeadsElsewhereTellsNothing) {
+  for (const uint32_t offset : {48u, 8u, 64u, 1u << 30}) {
+    EXPECT_FALSE(Probe(WithCode(kCode, Annotations({0, offset}))).spills) << offset;
+  }
+}
+
+TEST(KernelResources, WithoutAnnotationsTheToolkitDecides) {
+  EXPECT_EQ(Probe(WithCode(kCode, "")).spills->basis, SpillBasis::kExact);
+  EXPECT_EQ(Probe(WithCode(kCode, "")).spills->loads, 0u);
+  build::Cubin old = WithCode(kCode, "");
+  old.abi = 7;
+  old.toolkit = {12, 2};
+  const auto spills = Probe(old).spills;
+  ASSERT_TRUE(spills);
+  EXPECT_EQ(spills->basis, SpillBasis::kAtMost);
+  EXPECT_EQ(spills->loads, 20u);
+  old = WithCode(Instruction(0x947, 0), "");
+  old.abi = 7;
+  old.toolkit = {12, 2};
+  EXPECT_EQ(Probe(old).spills->basis, SpillBasis::kExact) << "no access at all is no spill";
+}
+
+TEST(KernelResources, DamagedAttributesLeaveNoSpillsAndNoBarriers) {
+  const auto kernel = Probe(WithCode(kCode, Half(0x4C, 2) + Number(0x0909, 2)));
+  EXPECT_TRUE(kernel.damaged);
+  EXPECT_FALSE(kernel.spills);
+  EXPECT_FALSE(kernel.barriers);
+}
+
+TEST(KernelResources, ConstantsOfTheKernelAndOfAll) {
+  build::Cubin cubin;
+  cubin.sections = {{".nv.constant0.probe", SHT_PROGBITS, std::string(560, 'c')},
+                    {".nv.constant3", SHT_PROGBITS, std::string(256, 'c')},
+                    {".nv.constant0.other", SHT_PROGBITS, std::string(8, 'c')},
+                    {".nv.constant", SHT_PROGBITS, "c"},
+                    {".nv.constantX", SHT_PROGBITS, "c"}};
+  const auto kernel = Probe(cubin);
+  ASSERT_EQ(kernel.constants.size(), 2u);
+  EXPECT_EQ(kernel.constants[0].bytes, 560u);
+  EXPECT_EQ(kernel.constants[1].bank, 3u);
+  EXPECT_TRUE(kernel.is_entry) << "without a symbol: parameters tell a kernel";
+}
+
+TEST(KernelResources, MercuryTwinsAreNoKernels) {
+  build::Cubin cubin;
+  cubin.sections = {{".nv.capmerc.text.probe", 0x70000016, "code"},
+                    {".nv.merc.nv.info.probe", 0x70000083, MaxThreads(1, 1, 1)}};
+  EXPECT_FALSE(Probe(cubin).max_threads);
 }
 
 TEST(KernelResources, CutShortAtEveryByteNothingIsReadPastTheEnd) {

@@ -1,5 +1,7 @@
 #include "resource/kernel_survey.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -111,6 +113,7 @@ class Surveyor {
       Image& image = images.images[order[i]];
       if (Expandable(image) && budget.Take(image)) {
         if (auto read = ReadImage(bytes, image)) {
+          TellDamage(*read, image, unit);
           rows[i] = Keep(std::move(*read), image.arch, choice.at(order[i]));
         }
       }
@@ -149,6 +152,22 @@ class Surveyor {
     return std::move(*kernels);
   }
 
+  // One line an image: a damaged one can have 65,535 kernels.
+  void TellDamage(const std::vector<KernelResources>& kernels, const Image& image,
+                  const Unit& unit) {
+    const auto damaged = [](const KernelResources& kernel) { return kernel.damaged; };
+    const auto first = std::find_if(kernels.begin(), kernels.end(), damaged);
+    if (first == kernels.end()) return;
+    const auto count = std::count_if(kernels.begin(), kernels.end(), damaged);
+    AddProblem({ErrorCode::kBadSize,
+                fmt::format("attributes of {} ({}, sm_{}) end in something that is none: what "
+                            "stood behind is not known",
+                            count == 1 ? "a kernel" : fmt::format("{} kernels", count), first->name,
+                            image.arch.number),
+                "", image.offset},
+               unit);
+  }
+
   std::vector<KernelRow> Keep(std::vector<KernelResources> kernels, Arch arch,
                               const std::vector<uint32_t>& gpus) {
     std::vector<KernelRow> rows;
@@ -157,12 +176,26 @@ class Surveyor {
       if (!kernel.is_entry && !options_.device_functions) continue;
       const auto [name, wanted] = survey_.names->Keep(kernel.name, options_.wanted);
       if (!wanted) continue;
-      if (kept_ == kMaxKernels) break;
+      if (kept_ == kMaxKernels) {
+        Stop();
+        break;
+      }
       ++kept_;
       std::string().swap(kernel.name);
       rows.push_back({name, arch, gpus, std::move(kernel)});
     }
     return rows;
+  }
+
+  // Once; under the lock.
+  void Stop() {
+    if (stopped_) return;
+    stopped_ = true;
+    survey_.problems.push_back({ErrorCode::kTooLarge,
+                                fmt::format("more than {} kernels: the rest is left out; name "
+                                            "fewer files, or --gpu",
+                                            kMaxKernels),
+                                "", std::nullopt});
   }
 
   void AddProblem(Error error, const Unit& unit) {
@@ -176,6 +209,7 @@ class Surveyor {
   std::mutex mutex_;
   Survey survey_;
   uint64_t kept_ = 0;
+  bool stopped_ = false;
 };
 
 }  // namespace

@@ -6,68 +6,79 @@
 namespace cuproof {
 namespace {
 
-void Add(const LocalAccess& access, Spills& spills) {
-  (access.is_store ? spills.stores : spills.loads) += access.bytes;
-}
+class Counter {
+ public:
+  Counter(ByteView code, uint32_t sm, const std::vector<InnerFunction>& functions)
+      : code_(code), sm_(sm), functions_(functions) {}
 
-std::optional<Spills> SumOf(ByteView code, uint32_t sm, const SpillOffsets& annotated) {
-  Spills spills;
-  for (const uint32_t offset : annotated) {
-    const auto access = LocalAccessAt(code, sm, offset);
-    if (!access) return std::nullopt;
-    Add(*access, spills);
+  std::optional<SpillsOfCode> Of(const SpillOffsets& offsets) {
+    for (const uint32_t offset : offsets) {
+      if (!Add(offset)) return std::nullopt;
+    }
+    return sum_;
   }
-  return spills;
-}
 
-Spills EveryLocalAccess(ByteView code, uint32_t sm) {
-  Spills spills;
-  const uint64_t step = InstructionSize(sm);
-  for (uint64_t offset = 0; offset + step <= code.size(); offset += step) {
-    if (const auto access = LocalAccessAt(code, sm, offset)) Add(*access, spills);
+  SpillsOfCode OfEveryAccess() {
+    const uint64_t step = InstructionSize(sm_);
+    for (uint64_t offset = 0; offset + step <= code_.size(); offset += step) Add(offset);
+    return sum_;
   }
-  return spills;
+
+ private:
+  bool Add(uint64_t offset) {
+    const auto access = LocalAccessAt(code_, sm_, offset);
+    if (!access) return false;
+    Spills& spills = FunctionWith(functions_, offset) ? sum_.functions : sum_.own;
+    (access->is_store ? spills.stores : spills.loads) += access->bytes;
+    return true;
+  }
+
+  ByteView code_;
+  uint32_t sm_;
+  const std::vector<InnerFunction>& functions_;
+  SpillsOfCode sum_;
+};
+
+void SetBasis(SpillBasis basis, SpillsOfCode& spills) {
+  spills.own.basis = spills.functions.basis = basis;
 }
 
 }  // namespace
 
 SpillAnnotations SpillAnnotationsOf(Version toolkit) {
   const Table& table = Table::Get("spill_annotations");
-  SpillAnnotations newest = SpillAnnotations::kNone;
-  Version newest_version;
+  Version nearest;
+  SpillAnnotations answer = SpillAnnotations::kNone;
   for (size_t i = 0; i < table.size(); ++i) {
     const Version version = ParseVersion(table.At(i, "cuda"));
-    SpillAnnotations row = SpillAnnotations::kNone;
-    if (table.At(i, "written") == "yes") {
-      row =
-          table.At(i, "equal") == "yes" ? SpillAnnotations::kCompared : SpillAnnotations::kWritten;
-    }
-    if (version == toolkit) return row;
-    if (version > newest_version) {
-      newest_version = version;
-      newest = row;
-    }
+    if (version > toolkit || version < nearest) continue;
+    nearest = version;
+    answer = SpillAnnotations::kNone;
+    if (table.At(i, "written") != "yes") continue;
+    const bool compared = version == toolkit && table.At(i, "equal") == "yes";
+    answer = compared ? SpillAnnotations::kCompared : SpillAnnotations::kWritten;
   }
-  const bool newer = toolkit.known() && toolkit > newest_version;
-  return newer && newest != SpillAnnotations::kNone ? SpillAnnotations::kWritten
-                                                    : SpillAnnotations::kNone;
+  return answer;
 }
 
-std::optional<Spills> CountSpills(ByteView code, uint32_t sm, Version toolkit,
-                                  const SpillOffsets& annotated) {
+std::optional<SpillsOfCode> CountSpills(ByteView code, uint32_t sm, Version toolkit,
+                                        const SpillOffsets& annotated,
+                                        const std::vector<InnerFunction>& functions) {
   const SpillAnnotations kind = SpillAnnotationsOf(toolkit);
+  Counter counter(code, sm, functions);
   if (!annotated.empty() || kind != SpillAnnotations::kNone) {
-    auto spills = SumOf(code, sm, annotated);
-    if (spills) {
-      spills->basis =
-          kind == SpillAnnotations::kCompared ? SpillBasis::kExact : SpillBasis::kByAnnotation;
-    }
+    auto spills = counter.Of(annotated);
+    const bool compared = kind == SpillAnnotations::kCompared;
+    if (spills) SetBasis(compared ? SpillBasis::kExact : SpillBasis::kByAnnotation, *spills);
     return spills;
   }
   if (!KnowsInstructions(sm)) return std::nullopt;
-  Spills most = EveryLocalAccess(code, sm);
+  SpillsOfCode most = counter.OfEveryAccess();
   // Code without an access to local memory spills nothing, whoever made it.
-  most.basis = most.stores + most.loads == 0 ? SpillBasis::kExact : SpillBasis::kAtMost;
+  const Spills& own = most.own;
+  const Spills& inner = most.functions;
+  const bool none = own.stores + own.loads + inner.stores + inner.loads == 0;
+  SetBasis(none ? SpillBasis::kExact : SpillBasis::kAtMost, most);
   return most;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "image/image.h"
+#include "resource/calls.h"
 #include "resource/kernel_resources.h"
 
 namespace cuproof {
@@ -19,9 +20,17 @@ enum class SpillAnnotations : uint8_t {
 };
 SpillAnnotations SpillAnnotationsOf(Version toolkit);
 
-/// The bytes that a kernel spills. No value: an offset leads to no access to local memory, or the
+/// The bytes that a kernel spills itself, as `ptxas -v` counts them, and those of the device
+/// functions in its section.
+struct SpillsOfCode {
+  Spills own;
+  Spills functions;
+};
+
+/// `functions` by their start. No value: an offset leads to no access to local memory, or the
 /// instructions of this architecture are not known.
-std::optional<Spills> CountSpills(ByteView code, uint32_t sm, Version toolkit,
-                                  const SpillOffsets& annotated);
+std::optional<SpillsOfCode> CountSpills(ByteView code, uint32_t sm, Version toolkit,
+                                        const SpillOffsets& annotated,
+                                        const std::vector<InnerFunction>& functions);
 
 }  // namespace cuproof
