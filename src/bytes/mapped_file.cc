@@ -137,6 +137,13 @@ MappedFile::~MappedFile() {
   if (fd_ >= 0) close(fd_);
 }
 
+void MappedFile::Forget(ByteView part) const {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<uintptr_t>(part.data()) + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 void MappedFile::ReleaseDescriptor() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }

@@ -22,6 +22,9 @@ class MappedFile {
   ByteView bytes() const { return bytes_; }
   /// True when the file shrank under us.
   bool changed() const;
+  /// Lets the system take back the memory of a part that will hardly be read again; where it is, it
+  /// comes from the file once more.
+  void Forget(ByteView part) const;
   /// Gives the descriptor back, of which a process has few: for one who keeps many files mapped.
   /// changed() then knows of what was read past the new end, and no more.
   void ReleaseDescriptor();

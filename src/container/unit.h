@@ -55,11 +55,16 @@ class UnitBytes {
   virtual ByteView bytes() const = 0;
   /// True when the file shrank while it was read.
   virtual bool changed() const { return false; }
+  /// A part that will hardly be read again.
+  virtual void Forget(ByteView) const {}
 };
 
 /// Finds what PATHs name: files, wheels and other zips (read in place), folders and environments
 /// (walked), "pid:N" (files that a process has mapped). Content decides, never a file's name.
-Inventory TakeInventory(const std::vector<std::string>& paths);
+/// `parts` are walked too, but for what in them is nobody's module: builds, environments, archives
+/// of versions.
+Inventory TakeInventory(const std::vector<std::string>& paths,
+                        const std::vector<RootPart>& parts = {});
 
 /// Opens a unit; from any thread. Members are expanded into memory, never to disk.
 Result<std::unique_ptr<UnitBytes>> OpenUnit(const Unit& unit);

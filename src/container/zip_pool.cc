@@ -32,6 +32,7 @@ class MappedUnit : public UnitBytes {
   explicit MappedUnit(MappedFile file) : file_(std::move(file)) {}
   ByteView bytes() const override { return file_.bytes(); }
   bool changed() const override { return file_.changed(); }
+  void Forget(ByteView part) const override { file_.Forget(part); }
 
  private:
   MappedFile file_;

@@ -53,6 +53,7 @@ CallFacts FindCalls(ByteView code, uint32_t sm, const std::vector<InnerFunction>
   Graph graph(functions.size());
   const uint64_t step = InstructionSize(sm);
   for (uint64_t offset = 0; offset + step <= code.size(); offset += step) {
+    if (!MayBeCall(code.data()[offset])) continue;
     const auto call = CallAt(code, sm, offset);
     if (!call) continue;
     facts.indirect |= call->through_register;

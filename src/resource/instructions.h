@@ -25,6 +25,8 @@ struct Call {
   bool through_register = false;
   std::optional<uint64_t> target;  // offset in the same code, where the instruction tells it
 };
+/// By its first byte, so that most are passed over quickly.
+inline bool MayBeCall(uint8_t first) { return first == 0x44 || first == 0x43; }
 /// The call at that offset. No value: it is another instruction.
 std::optional<Call> CallAt(ByteView code, uint32_t sm, uint64_t offset);
 

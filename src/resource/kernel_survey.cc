@@ -34,9 +34,8 @@ Choice EveryCubin(const FileImages& file) {
 
 Choice CubinsFor(const FileImages& file, const std::vector<Gpu>& gpus, uint32_t& ptx_modules) {
   Choice choice;
-  for (const Module& module : file.modules) {
-    for (const Gpu& gpu : gpus) {
-      const ModuleVerdict verdict = JudgeModule(file, module, gpu, std::nullopt);
+  for (const Gpu& gpu : gpus) {
+    for (const ModuleVerdict& verdict : JudgeModules(file, gpu, std::nullopt)) {
       if (verdict.outcome == Outcome::kRunsJit) ++ptx_modules;
       if (verdict.outcome != Outcome::kRunsSass || verdict.image < 0) continue;
       auto& sms = choice[static_cast<size_t>(verdict.image)];
@@ -75,7 +74,7 @@ class Surveyor {
     if (!opened) {
       AddProblem(opened.error(), unit);
     } else {
-      ReadFile((*opened)->bytes(), unit, threads);
+      ReadFile(**opened, unit, threads);
       if ((*opened)->changed()) {
         AddProblem({ErrorCode::kNotReadable, "the file got shorter while it was read: do it again",
                     "", std::nullopt},
@@ -85,7 +84,8 @@ class Surveyor {
     options_.on_unit_done(unit.size);
   }
 
-  void ReadFile(ByteView bytes, const Unit& unit, unsigned threads) {
+  void ReadFile(const UnitBytes& opened, const Unit& unit, unsigned threads) {
+    const ByteView bytes = opened.bytes();
     FileImages images = ListImages(bytes);
     if (images.images.empty() && !unit.named) return;
     FileKernels file;
@@ -95,13 +95,14 @@ class Surveyor {
     const Choice choice = options_.gpus.empty()
                               ? EveryCubin(images)
                               : CubinsFor(images, options_.gpus, file.ptx_modules);
-    ReadCubins(bytes, unit, threads, choice, images, file);
+    ReadCubins(opened, unit, threads, choice, images, file);
     const std::lock_guard lock(mutex_);
     survey_.files.push_back(std::move(file));
   }
 
-  void ReadCubins(ByteView bytes, const Unit& unit, unsigned threads, const Choice& choice,
+  void ReadCubins(const UnitBytes& opened, const Unit& unit, unsigned threads, const Choice& choice,
                   FileImages& images, FileKernels& file) {
+    const ByteView bytes = opened.bytes();
     std::vector<size_t> order;
     for (const auto& [image, gpus] : choice) order.push_back(image);
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -117,6 +118,7 @@ class Surveyor {
           rows[i] = Keep(std::move(*read), image.arch, choice.at(order[i]));
         }
       }
+      opened.Forget(bytes.Clamp(image.payload, image.stored_size));
       if (image.damage) AddProblem(*image.damage, unit);
     });
     // In file order.

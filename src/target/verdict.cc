@@ -289,6 +289,20 @@ ModuleVerdict JudgeModule(const FileImages& file, const Module& module, const Gp
   return verdict;
 }
 
+std::vector<ModuleVerdict> JudgeModules(const FileImages& file, const Gpu& gpu,
+                                        const std::optional<Driver>& driver) {
+  const DriverFloor runtime = RuntimeFloor(file);
+  if (const auto whole = JudgeWhole(file, gpu, driver, runtime))
+    return std::vector<ModuleVerdict>(file.modules.size(), *whole);
+  std::vector<ModuleVerdict> verdicts;
+  verdicts.reserve(file.modules.size());
+  for (const Module& module : file.modules) {
+    verdicts.push_back(JudgeImages(file, module, gpu, driver));
+    Raise(verdicts.back().floor, runtime);
+  }
+  return verdicts;
+}
+
 FileVerdict JudgeFile(const FileImages& file, const Gpu& gpu, const std::optional<Driver>& driver) {
   FileVerdict verdict;
   const DriverFloor runtime = RuntimeFloor(file);

@@ -63,6 +63,10 @@ struct FileVerdict {
 ModuleVerdict JudgeModule(const FileImages& file, const Module& module, const Gpu& gpu,
                           const std::optional<Driver>& driver);
 
+/// The same for each module of a file, which takes less than one at a time.
+std::vector<ModuleVerdict> JudgeModules(const FileImages& file, const Gpu& gpu,
+                                        const std::optional<Driver>& driver);
+
 /// Judges a file for one GPU.
 FileVerdict JudgeFile(const FileImages& file, const Gpu& gpu, const std::optional<Driver>& driver);
 
