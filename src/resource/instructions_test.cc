@@ -47,8 +47,8 @@ TEST(Instructions, LocalAccessesHaveAWidth) {
 }
 
 // A kernel, and behind it functions of one call each.
-std::string CallTo(uint64_t from, uint64_t to) {
-  const uint64_t steps = (to - from - 16) / 4 & 0xFFFF'FFFF'FFFF;
+std::string CallTo(int64_t from, int64_t to) {
+  const uint64_t steps = static_cast<uint64_t>((to - from - 16) / 4) & 0xFF'FFFF'FFFF'FFFF;
   return Wide(0x7944 | (steps & 0xFF) << 16 | steps >> 8 << 34, steps >> 8 >> 30 & 0x3FFFF);
 }
 

@@ -35,6 +35,8 @@ KernelResources Probe(const build::Cubin& cubin) {
 std::string WithRegCount(uint32_t symbol, uint32_t registers) {
   Elf64_Sym symbols[2] = {};
   symbols[1].st_name = 1;
+  symbols[1].st_info = STT_FUNC;
+  symbols[1].st_shndx = 3;  // .text.probe, behind two notes
   build::Cubin cubin;
   cubin.sections = {
       {".strtab", SHT_STRTAB, std::string("\0probe\0", 7)},

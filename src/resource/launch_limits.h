@@ -18,8 +18,8 @@ struct LaunchLimits {
   uint32_t sm_shared = 0;
   uint32_t shared_unit = 0;      // bytes
   uint32_t shared_reserved = 0;  // bytes of each block that the system takes
-  uint32_t sm_barriers = 0;
-  uint32_t sm_virtual = 0;  // 0: no limit
+  uint32_t sm_barriers = 0;      // 0: no limit, here and below
+  uint32_t sm_virtual = 0;
 };
 
 /// No value: the tables do not know this compute capability.

@@ -36,7 +36,7 @@ uint32_t ByShared(const LaunchLimits& limits, const BlockUse& use) {
   return static_cast<uint32_t>(limits.sm_shared / bytes);
 }
 
-uint32_t Share(uint32_t all, uint32_t one) { return one == 0 ? kNoLimit : all / one; }
+uint32_t Share(uint32_t all, uint32_t one) { return all == 0 || one == 0 ? kNoLimit : all / one; }
 
 // In the order of Resource.
 using Counts = std::array<uint32_t, 6>;
@@ -47,7 +47,7 @@ Counts BlocksBy(const LaunchLimits& limits, const BlockUse& use) {
           ByRegisters(limits, use),
           ByShared(limits, use),
           Share(limits.sm_barriers, use.barriers),
-          limits.sm_virtual ? Share(limits.sm_virtual, use.virtual_resources) : kNoLimit};
+          Share(limits.sm_virtual, use.virtual_resources)};
 }
 
 uint32_t Least(const Counts& counts) { return *std::min_element(counts.begin(), counts.end()); }
