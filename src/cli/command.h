@@ -8,9 +8,11 @@ namespace cuproof {
 
 void AddCheckCommand(CLI::App& app, int& exit_code);
 void AddInspectCommand(CLI::App& app, int& exit_code);
+void AddDiffCommand(CLI::App& app, int& exit_code);
 void AddExplainCommand(CLI::App& app, int& exit_code);
 void AddLinkCommand(CLI::App& app, int& exit_code);
 void AddReportCommand(CLI::App& app, int& exit_code);
+void AddResourcesCommand(CLI::App& app, int& exit_code);
 
 /// How this process was started, as far as `cuproof run` must know it.
 struct Invocation {

@@ -76,9 +76,11 @@ int Run(int argc, char** argv, Invocation invocation) {
   int exit_code = 0;
   AddCheckCommand(app, exit_code);
   AddInspectCommand(app, exit_code);
+  AddDiffCommand(app, exit_code);
   AddExplainCommand(app, exit_code);
   AddLinkCommand(app, exit_code);
   AddReportCommand(app, exit_code);
+  AddResourcesCommand(app, exit_code);
   AddRunCommand(app, exit_code, invocation);
   try {
     app.parse(argc, argv);

@@ -31,6 +31,7 @@ struct Draft {
   std::vector<InnerFunction> functions;
   bool has_symbol = false;
   bool has_calls = false;
+  bool has_inner_frames = false;
   bool has_constants = false;
 };
 
@@ -104,6 +105,7 @@ class Reader {
           draft.kernel.source_line = line->second.line;
         }
       } else if (symbol.value != 0) {  // at 0 lies the kernel itself, by another name
+        by_inner_symbol_.emplace(static_cast<uint32_t>(i), found->second);
         draft.functions.push_back({symbol.value, symbol.size});
       }
     }
@@ -131,6 +133,9 @@ class Reader {
   void OfSymbol(Attribute id, uint32_t index, uint32_t value) {
     if (id != Attribute::kRegCount && id != Attribute::kFrameSize && id != Attribute::kMinStackSize)
       return;
+    if (const auto inner = by_inner_symbol_.find(index);
+        inner != by_inner_symbol_.end() && id == Attribute::kFrameSize && value > 0)
+      drafts_[inner->second].has_inner_frames = true;
     const auto found = by_symbol_.find(index);
     if (found == by_symbol_.end()) return;
     KernelResources& kernel = drafts_[found->second].kernel;
@@ -269,6 +274,9 @@ class Reader {
       }
     }
     if (draft.has_calls || kernel.damaged) ApplyCalls(draft);
+    // Then the attribute has the frames of both, in some code as the one and in some as the other
+    // (ptxas 13.0 prints 160 and 0, or 0 and 152).
+    if (draft.has_inner_frames || kernel.indirect_calls) kernel.stack_frame.reset();
     kernel.constants.insert(kernel.constants.end(), shared_banks_.begin(), shared_banks_.end());
     std::sort(kernel.constants.begin(), kernel.constants.end(),
               [](const ConstantBank& a, const ConstantBank& b) { return a.bank < b.bank; });
@@ -291,6 +299,7 @@ class Reader {
   std::unordered_map<std::string_view, size_t> by_name_;
   std::unordered_map<uint32_t, size_t> by_section_;
   std::unordered_map<uint32_t, size_t> by_symbol_;
+  std::unordered_map<uint32_t, size_t> by_inner_symbol_;  // functions in the code of a kernel
   std::vector<ConstantBank> shared_banks_;
 };
 

@@ -47,7 +47,7 @@ struct KernelResources {
   Version toolkit;
   bool damaged = false;  // its attributes end in something that is none: numbers may be missing
   std::optional<uint32_t> registers;         // of a thread
-  std::optional<uint32_t> stack_frame;       // bytes of a thread
+  std::optional<uint32_t> stack_frame;       // bytes of a thread; no value: with those of others
   std::optional<uint32_t> cumulative_stack;  // with those of what it calls
   bool indirect_calls = false;               // then the stack is a lower bound
   bool recursion = false;                    // then its depth is not known
