@@ -1,0 +1,15 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "container/unit.h"
+#include "rule/report.h"
+
+namespace cuproof {
+
+/// Notes on what the PTX in these files shows: CP411 to CP414. The same PTX in several images is
+/// told once a file.
+std::vector<Finding> PtxLints(const Inventory& inventory, unsigned threads,
+                              std::vector<Error>& problems);
+
+}  // namespace cuproof
