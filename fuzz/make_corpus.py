@@ -13,8 +13,9 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "hostile"))
+sys.path[:0] = [str(ROOT / "tests" / "hostile"), str(ROOT / "tests")]
 import craft  # noqa: E402
+import small_cubin  # noqa: E402
 
 SMALL = {
     "fatbin": [["good"], ["elf"], ["pe"], ["cubin"], ["ptx"], ["empty-containers", 3], ["lying-container", 9999],
@@ -87,8 +88,23 @@ def write_rings(folder):
     write(folder, "events", EVENTS)
 
 
+def write_kernels(folder):
+    """Cubins with every kind of attribute, calls, spills and a line table."""
+    def item(number, payload):
+        return bytes([4, number]) + len(payload).to_bytes(2, "little") + payload
+
+    words = struct.Struct("<3I")
+    attributes = (item(0x17, struct.pack("<IHHI", 0, 1, 8, 4 << 18)) + item(0x05, words.pack(256, 2, 1)) +
+                  item(0x45, struct.pack("<IHHI", 0, 0, 0, 20000)) + item(0x3D, words.pack(2, 2, 1)) +
+                  item(0x55, struct.pack("<2I", 1, 16)) + item(0x1E, bytes(4)) + bytes([3, 0x1B, 64, 0]))
+    for sm in (61, 80, 90, 120):
+        kernels = [small_cubin.Kernel("plain", 32), small_cubin.Kernel("_Z1kIfEvPT_", 72, 4096, 3, attributes)]
+        write(folder, f"sm_{sm}", small_cubin.cubin(sm, kernels))
+
+
 def main():
     out = Path(sys.argv[1])
+    write_kernels(out / "resources")
     write_rings(out / "trace")
     write_shared_objects(out / "dynamic")
     for target, seeds in SMALL.items():
@@ -100,7 +116,7 @@ def main():
     images = zipfile.ZipFile(ROOT / "tests" / "fixtures" / "gpu_images.zip")
     for name in images.namelist():
         suffix = Path(name).suffix
-        targets = {".cubin": ["cubin", "fatbin"], ".ptx": ["ptx", "fatbin"]}.get(suffix, ["fatbin"])
+        targets = {".cubin": ["cubin", "fatbin", "resources"], ".ptx": ["ptx", "fatbin"]}.get(suffix, ["fatbin"])
         for target in targets if suffix != ".json" else []:
             write(out / target, name, images.read(name))
 

@@ -184,13 +184,16 @@ std::string Summary(const FileKernels& file, const std::vector<KernelLine>& line
   std::unordered_set<const std::string*> names;
   size_t spilling = 0;
   size_t low = 0;
+  size_t never = 0;
   uint32_t most = 0;
   for (const KernelLine& line : lines) {
     archs.insert(line.row->arch);
     names.insert(line.row->name);
     const auto& spills = line.row->resources.spills;
     spilling += spills && spills->basis != SpillBasis::kAtMost && spills->stores + spills->loads;
-    low += line.answer && line.answer->occupancy.fraction < kLowOccupancy;
+    const bool launches = line.answer && line.answer->occupancy.blocks > 0;
+    low += launches && line.answer->occupancy.fraction < kLowOccupancy;
+    never += line.answer && !launches;
     most = std::max(most, line.row->resources.registers.value_or(0));
   }
   std::string text =
@@ -208,6 +211,7 @@ std::string Summary(const FileKernels& file, const std::vector<KernelLine>& line
   if (spilling) text += fmt::format("; {} spill", Thousands(spilling));
   if (low)
     text += fmt::format("; {} under {:.0f} % occupancy", Thousands(low), kLowOccupancy * 100);
+  if (never) text += fmt::format("; {} not launch", Count(never, "does", "do"));
   if (file.ptx_modules > 0) {
     text += fmt::format("; {} with only PTX for this GPU", Count(file.ptx_modules, "module"));
   }

@@ -121,6 +121,7 @@ TEST(DataTables, KeysAreUnique) {
       {"nvcc_targets", {"cuda"}},
       {"ptx_isa", {"isa"}},
       {"ptx_targets", {"target"}},
+      {"spill_annotations", {"cuda"}},
       {"toolkits", {"cuda"}}};
   for (const auto& [name, columns] : keys) {
     const Table& table = Table::Get(name);
