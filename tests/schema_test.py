@@ -143,6 +143,8 @@ def main():
     line = Lines(schema_named("check"))
     inspect = validator(closed(schema_named("inspect")))
     report = validator(closed(schema_named("report")))
+    resources = validator(closed(schema_named("resources")))
+    diff = validator(closed(schema_named("diff")))
     passed, wrong = 0, []
 
     def run(*arguments):
@@ -174,6 +176,10 @@ def main():
             for options in ([], ["--deep"]):
                 hold(f"inspect {' '.join(options)} of {what}", inspect,
                      lambda: [run("inspect", *paths, *options, "--format", "json")])
+            hold(f"resources of {what}", resources,
+                 lambda: [run("resources", *paths, "--format", "json")])
+            old_and_new = [FIXTURES / "gpu_images.zip", paths[0]]
+            hold(f"diff with {what}", diff, lambda: [run("diff", *old_and_new, "--format", "json")])
         run_folder = make_run(Path(folder) / "run")
         hold("report of a run", report, lambda: [run("report", run_folder, "--format", "json")])
     for fault in wrong[:20]:

@@ -106,6 +106,12 @@ void GateArguments::AddTo(CLI::App& command) {
       ->check(CLI::ExistingFile);
   command.add_option("--write-baseline", write_baseline, "write the baseline to this file")
       ->check(NotEmpty());
+  command
+      .add_option("--ptx", ptx,
+                  "of a launch that failed: compile the PTX of this file within the registers that "
+                  "launch, and say what it spills")
+      ->check(CLI::ExistingFile);
+  command.add_option("--ptxas", ptxas, "the ptxas that --ptx runs")->capture_default_str();
   command.add_option("--fail-on", fail_on, "lowest severity that makes the exit code 1")
       ->check(CLI::IsMember({"error", "warning", "never"}))
       ->capture_default_str();

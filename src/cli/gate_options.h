@@ -10,12 +10,14 @@
 
 namespace cuproof {
 
-/// --budget, --baseline, --write-baseline, --fail-on.
+/// --budget, --baseline, --write-baseline, --fail-on, --ptx, --ptxas.
 struct GateArguments {
   std::string budget;
   std::string baseline;
   std::string write_baseline;
   std::string fail_on = "error";
+  std::string ptx;
+  std::string ptxas = "ptxas";
 
   void AddTo(CLI::App& command);
   bool Asked() const;

@@ -33,22 +33,30 @@ std::string WithoutDigits(const std::string& key) {
 
 using Unmatched = std::vector<const ReleaseFile*>;
 
-// Pairs files whose names are alike in `key_of` where that names one file on each side.
-template <typename KeyOf>
-void PairUp(const KeyOf& key_of, Unmatched& before, Unmatched& after, std::vector<Pair>& pairs) {
-  std::map<std::string, std::pair<Unmatched, Unmatched>> groups;
-  for (const ReleaseFile* file : before) groups[key_of(*file)].first.push_back(file);
-  for (const ReleaseFile* file : after) groups[key_of(*file)].second.push_back(file);
-  before.clear();
-  after.clear();
-  for (const auto& [key, group] : groups) {
-    if (group.first.size() == 1 && group.second.size() == 1) {
-      pairs.push_back({group.first[0], group.second[0]});
-    } else {
-      before.insert(before.end(), group.first.begin(), group.first.end());
-      after.insert(after.end(), group.second.begin(), group.second.end());
-    }
-  }
+using KeyOf = std::string (*)(const ReleaseFile&);
+
+std::map<std::string, size_t> CountKeys(const Release& release, KeyOf key_of) {
+  std::map<std::string, size_t> counts;
+  for (const ReleaseFile& file : release.files) ++counts[key_of(file)];
+  return counts;
+}
+
+// Pairs files whose names are alike in `key_of` where that names one file of each release: of
+// libx_cuda118.so and libx_cuda128.so beside each other, none has taken the other's place.
+void PairUp(const Release& old_release, const Release& new_release, KeyOf key_of, Unmatched& before,
+            Unmatched& after, std::vector<Pair>& pairs) {
+  const auto old_counts = CountKeys(old_release, key_of);
+  const auto new_counts = CountKeys(new_release, key_of);
+  std::map<std::string, const ReleaseFile*> by_key;
+  for (const ReleaseFile* file : after) by_key[key_of(*file)] = file;
+  std::erase_if(before, [&](const ReleaseFile* file) {
+    const std::string key = key_of(*file);
+    const auto other = by_key.find(key);
+    if (other == by_key.end() || old_counts.at(key) != 1 || new_counts.at(key) != 1) return false;
+    pairs.push_back({file, other->second});
+    std::erase(after, other->second);
+    return true;
+  });
 }
 
 std::vector<Pair> Match(const Release& before, const Release& after, Unmatched& gone,
@@ -64,9 +72,12 @@ std::vector<Pair> Match(const Release& before, const Release& after, Unmatched& 
     come.clear();
     return pairs;
   }
-  PairUp([](const ReleaseFile& file) { return file.path; }, gone, come, pairs);
-  PairUp([](const ReleaseFile& file) { return file.key; }, gone, come, pairs);
-  PairUp([](const ReleaseFile& file) { return WithoutDigits(file.key); }, gone, come, pairs);
+  for (const KeyOf key_of :
+       {KeyOf([](const ReleaseFile& file) { return file.path; }),
+        KeyOf([](const ReleaseFile& file) { return file.key; }),
+        KeyOf([](const ReleaseFile& file) { return WithoutDigits(file.key); })}) {
+    PairUp(before, after, key_of, gone, come, pairs);
+  }
   return pairs;
 }
 
@@ -104,6 +115,11 @@ class Collector {
   std::vector<Change> changes_;
 };
 
+// "525.60.13" of "525.60.13 (CUDA 12 runtime)".
+std::string_view Number(const std::string& floor) {
+  return std::string_view(floor).substr(0, floor.find(' '));
+}
+
 void CompareGpus(const Pair& pair, const std::vector<Gpu>& gpus, Collector& changes) {
   const size_t count =
       std::min({gpus.size(), pair.before->covers.size(), pair.after->covers.size()});
@@ -129,9 +145,11 @@ void CompareGpus(const Pair& pair, const std::vector<Gpu>& gpus, Collector& chan
     }
     const std::string& floor_was = pair.before->floors[i];
     const std::string& floor_is = pair.after->floors[i];
-    if (floor_was == floor_is || floor_was.empty() || floor_is.empty()) continue;
-    changes.Add(ChangeKind::kDriverFloor, Severity::kWarning, gpu, floor_was, floor_is,
-                pair.after->path);
+    if (floor_was.empty() || floor_is.empty()) continue;
+    if (Number(floor_was) == Number(floor_is)) continue;
+    const bool higher = NewerVersion(floor_is, floor_was);
+    changes.Add(ChangeKind::kDriverFloor, higher ? Severity::kWarning : Severity::kNote, gpu,
+                floor_was, floor_is, pair.after->path);
   }
 }
 
@@ -144,13 +162,21 @@ void CompareToolkits(const Pair& pair, Collector& changes) {
               fmt::format("{}", fmt::join(pair.after->toolkits, ", ")), pair.after->path);
 }
 
+// glibc's own parts, which every system has: since 2.34 they are one.
+bool IsPartOfGlibc(const std::string& stem) {
+  constexpr std::string_view kParts[] = {"libc.so",  "libm.so",    "libdl.so", "libpthread.so",
+                                         "librt.so", "libutil.so", "ld-linux-"};
+  return std::any_of(std::begin(kParts), std::end(kParts),
+                     [&](std::string_view part) { return stem.starts_with(part); });
+}
+
 void CompareLibraries(const Pair& pair, Collector& changes) {
   std::map<std::string, std::pair<std::string, std::string>> by_stem;
   for (const std::string& library : pair.before->needed) by_stem[Stem(library)].first = library;
   for (const std::string& library : pair.after->needed) by_stem[Stem(library)].second = library;
   for (const auto& [stem, names] : by_stem) {
     const auto& [was, is] = names;
-    if (was == is) continue;
+    if (was == is || IsPartOfGlibc(stem)) continue;
     const ChangeKind kind = was.empty()  ? ChangeKind::kLibraryAdded
                             : is.empty() ? ChangeKind::kLibraryRemoved
                                          : ChangeKind::kLibraryVersion;
@@ -161,8 +187,9 @@ void CompareLibraries(const Pair& pair, Collector& changes) {
   for (const auto& [family, is] : pair.after->versions) {
     const auto known = pair.before->versions.find(family);
     if (known == pair.before->versions.end() || known->second == is) continue;
-    changes.Add(ChangeKind::kLibraryVersion, Severity::kWarning, family, known->second, is,
-                pair.after->path);
+    const bool newer = NewerVersion(is, known->second);
+    changes.Add(ChangeKind::kLibraryVersion, newer ? Severity::kWarning : Severity::kNote, family,
+                known->second, is, pair.after->path);
   }
 }
 

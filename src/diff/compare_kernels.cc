@@ -135,6 +135,13 @@ void AddNames(ChangeKind kind, Severity severity, const std::set<std::string>& n
     change.evidence.push_back(DemangledOrSame(only[i]));
   if (only.size() > kNamesShown)
     change.evidence.push_back(fmt::format("and {} more", only.size() - kNamesShown));
+  // A package with a library for each CUDA says the same of all of them.
+  for (Change& known : comparison.changes) {
+    if (known.kind != kind || known.subject != change.subject || known.evidence != change.evidence)
+      continue;
+    known.files.push_back(file);
+    return;
+  }
   comparison.changes.push_back(std::move(change));
 }
 

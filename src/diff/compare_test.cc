@@ -78,14 +78,14 @@ TEST(Compare, LibrariesAreNamedByStem) {
   is.needed = {"libcudart.so.13", "libnccl.so.2"};
   is.floors[1] = "580.65.06 (CUDA 13 runtime)";
   is.torch = "torch 2.9 or newer";
-  was.versions["libc.so.6 GLIBC"] = "2.17";
-  is.versions["libc.so.6 GLIBC"] = "2.28";
+  was.versions["GLIBC"] = "2.17";
+  is.versions["GLIBC"] = "2.28";
   EXPECT_THAT(
       Said(Of(was, is)),
       ElementsAre("driver-floor sm_90: 525.60.13 (CUDA 12 runtime) -> 580.65.06 (CUDA 13 runtime)",
                   "library-added libnccl.so:  -> libnccl.so.2",
                   "library-version libcudart.so: libcudart.so.12 -> libcudart.so.13",
-                  "library-version libc.so.6 GLIBC: 2.17 -> 2.28",
+                  "library-version GLIBC: 2.17 -> 2.28",
                   "torch-range torch: no torch -> torch 2.9 or newer"));
 }
 
@@ -97,6 +97,8 @@ TEST(Compare, FilesAreMatchedWithoutVersionsAndTags) {
             MatchKey("lib/python3.12/site-packages/a.so"));
   EXPECT_NE(MatchKey("p/liba.so"), MatchKey("q/liba.so"));
   EXPECT_EQ(MatchKey(""), "");
+  EXPECT_EQ(WithoutHash("libcudart.e8e8b82a.so.12"), "libcudart.so.12");
+  EXPECT_EQ(WithoutHash("libdeadbeef.so"), "libdeadbeef.so");
   const auto both = Compare(Side({File("b/libb_cuda118.so", Cover::kOwn, Cover::kOwn)}),
                             Side({File("b/libb_cuda128.so", Cover::kNone, Cover::kOwn)}), Gpus());
   EXPECT_EQ(both.files, 1u);

@@ -1,8 +1,10 @@
 // CP408: launches that failed, and the registers that would let them launch.
 #include <fmt/format.h>
 
+#include "bytes/mapped_file.h"
 #include "diff/gate_finding.h"
 #include "diff/log_findings.h"
+#include "diff/register_price.h"
 #include "resource/launch_limits.h"
 
 namespace cuproof {
@@ -38,6 +40,28 @@ void AddCaps(const std::vector<std::string>& archs, uint32_t threads, Finding& f
   if (least == 0) return;
   finding.fix = fmt::format(
       "__launch_bounds__({}) for the kernel, or -maxrregcount={} for the file", threads, least);
+}
+
+// Compiles the PTX that the user named within the limit of each architecture.
+void AddPrice(const std::vector<std::string>& archs, uint32_t threads, const GateOptions& options,
+              Finding& finding) {
+  if (options.ptx.empty()) return;
+  const auto file = MappedFile::Open(options.ptx);
+  if (!file) {
+    finding.evidence.push_back("no price: " + file.error().Text());
+    return;
+  }
+  for (const std::string& arch : archs) {
+    const auto limits = LaunchLimitsOf(SmOf(arch));
+    const uint32_t cap = limits ? RegisterCap(*limits, threads) : 0;
+    if (cap == 0) continue;
+    auto lines = RegisterPrice(file->bytes(), options.ptxas, arch, cap);
+    if (!lines) {
+      finding.evidence.push_back("no price: " + lines.error().Text());
+      continue;
+    }
+    std::move(lines->begin(), lines->end(), std::back_inserter(finding.evidence));
+  }
 }
 
 void DescribeShared(const LaunchFailure& failure, Finding& finding) {
@@ -81,6 +105,7 @@ std::vector<Finding> FindingsOfFailures(const std::vector<LaunchFailure>& failur
         finding.evidence.push_back(
             fmt::format("{} threads by line {}", threads, failure.threads_line));
       AddCaps(archs, threads, finding);
+      AddPrice(archs, threads, options, finding);
       AddSuspects(kernels, threads, finding);
       if (finding.fix.empty())
         finding.fix = "say the GPU with --gpu, to learn the registers that launch";

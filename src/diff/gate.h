@@ -15,6 +15,8 @@ struct GateOptions {
   uint64_t dynamic_shared = 0;  // bytes of a block
   bool whole = true;            // false: a filter left kernels out, so none is missed
   std::string today;            // "2026-11-30"
+  std::string ptx;              // file whose PTX is compiled again, to price a limit of registers
+  std::string ptxas = "ptxas";
 };
 
 /// Fills in the block, occupancy and largest block of a kernel, for the GPU that its architecture

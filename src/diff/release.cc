@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <tuple>
 
@@ -46,6 +47,7 @@ std::pair<std::string, std::string> SplitVersion(std::string_view version) {
   return {std::string(version.substr(0, at)), std::string(version.substr(at + 1))};
 }
 
+// {2, 34}
 std::vector<uint64_t> Parts(const std::string& version) {
   std::vector<uint64_t> parts(1);
   for (const char c : version) {
@@ -62,11 +64,16 @@ std::vector<uint64_t> Parts(const std::string& version) {
 void ReadHost(ByteView bytes, ReleaseFile& file) {
   const auto object = DynamicObject::Read(bytes);
   if (!object || !object->has_dynamic) return;
-  file.needed.insert(object->needed.begin(), object->needed.end());
+  for (const std::string_view name : object->needed)
+    file.needed.insert(WithoutHash(std::string(name)));
   for (const VersionNeed& need : object->needs) {
     const auto [family, number] = SplitVersion(need.name);
-    std::string& newest = file.versions[fmt::format("{} {}", need.file, family)];
-    if (newest.empty() || Parts(newest) < Parts(number)) newest = number;
+    // glibc is one release, whichever of its libraries has the symbol.
+    std::string& newest =
+        file.versions[family == "GLIBC"
+                          ? family
+                          : fmt::format("{} {}", WithoutHash(std::string(need.file)), family)];
+    if (newest.empty() || NewerVersion(number, newest)) newest = number;
   }
   const HostFacts facts = ReadHostFacts(*object, bytes, file.path);
   file.torch = facts.stable && !facts.stable_floor.empty()
@@ -84,6 +91,12 @@ void ReadImages(ByteView bytes, const std::vector<Gpu>& gpus, ReleaseFile& file)
       file.toolkits.insert(VersionText(image.toolkit));
   }
   for (const Gpu& gpu : gpus) {
+    // Jetson and other Tegra machines are aarch64.
+    if (gpu.platform == Platform::kTegra && images.host.machine == "x86-64") {
+      file.covers.push_back(Cover::kUnknown);
+      file.floors.emplace_back();
+      continue;
+    }
     const FileVerdict verdict = JudgeFile(images, gpu, std::nullopt);
     file.covers.push_back(CoverOf(images, verdict, gpu));
     file.floors.push_back(FloorOf(verdict));
@@ -105,17 +118,6 @@ std::string PathWithin(const Unit& unit, const Root& root) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The hash that auditwheel puts behind a library's name: "-1a2b3c4d" before a dot.
-void DropHash(std::string& name) {
-  constexpr size_t kHash = 8;
-  const size_t dot = name.find('.');
-  if (dot == std::string::npos || dot < kHash + 1 || name[dot - kHash - 1] != '-') return;
-  const bool hex = std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot - kHash),
-                               name.begin() + static_cast<std::ptrdiff_t>(dot),
-                               [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
-  if (hex) name.erase(dot - kHash - 1, kHash + 1);
-}
-
 std::string KeyOfPart(std::string part, bool last) {
   for (const std::string_view tail : {".dist-info", ".data", ".libs"}) {
     const size_t at = part.find(tail);
@@ -125,13 +127,27 @@ std::string KeyOfPart(std::string part, bool last) {
   }
   if (part.compare(0, 6, "python") == 0 && part.size() > 6 && IsDigit(part[6])) return "python";
   if (!last) return part;
-  part = StableFile(part);
-  DropHash(part);
+  part = WithoutHash(StableFile(part));
   const size_t so = part.find(".so.");
   return so == std::string::npos ? part : part.substr(0, so + 3);
 }
 
 }  // namespace
+
+bool NewerVersion(const std::string& a, const std::string& b) { return Parts(b) < Parts(a); }
+
+std::string WithoutHash(const std::string& library) {
+  constexpr size_t kHash = 8;
+  const size_t so = library.find(".so");
+  if (so == std::string::npos || so < kHash + 2) return library;
+  const size_t start = so - kHash;
+  const bool hex = std::all_of(library.begin() + static_cast<std::ptrdiff_t>(start),
+                               library.begin() + static_cast<std::ptrdiff_t>(so),
+                               [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
+  const char before = library[start - 1];
+  if (!hex || (before != '-' && before != '.')) return library;
+  return library.substr(0, start - 1) + library.substr(so);
+}
 
 std::string MatchKey(const std::string& path) {
   std::string key;

@@ -33,7 +33,7 @@ struct ReleaseFile {
   std::map<std::string, uint64_t> bytes;        // of images, by target
   std::set<std::string> toolkits;               // that its cubins were made with
   std::set<std::string> needed;                 // DT_NEEDED
-  std::map<std::string, std::string> versions;  // "libc.so.6 GLIBC": "2.34", the newest of a family
+  std::map<std::string, std::string> versions;  // "GLIBC": "2.34", the newest of a family
   std::string torch;                            // the range that it fits; empty: wants none
   const FileKernels* kernels = nullptr;         // of Release::survey
 };
@@ -57,6 +57,13 @@ struct ReleaseOptions {
 
 Release ReadRelease(const std::string& path, const Inventory& inventory,
                     const ReleaseOptions& options);
+
+/// "2.34" is newer than "2.4".
+bool NewerVersion(const std::string& a, const std::string& b);
+
+/// A library's name without the hash that auditwheel puts into it: "libx-1a2b3c4d.so.1" and
+/// "libx.1a2b3c4d.so.1" give "libx.so.1".
+std::string WithoutHash(const std::string& library);
 
 /// A path without what a new release changes in it: versions of packages and libraries, tags of
 /// interpreters, hashes that auditwheel adds.

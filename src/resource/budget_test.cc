@@ -72,6 +72,11 @@ TEST(StableName, HasNoHashes) {
             "_ZN35_GLOBAL__N__########_5_an_cu__Z1fPf3hidEPf");
   EXPECT_EQ(StableName("__nv_static_24__fff66b9c_5_an_cu__Z1fPf__Z4statPf"),
             "__nv_static_24__########_5_an_cu__Z1fPf__Z4statPf");
+  EXPECT_EQ(
+      StableName("_ZN3cub49CUB_200200_500_600_700_750_800_860_890_900_NS_dev11EmptyKernelIvEEvv"),
+      "_ZN3cub49CUB_200200_500_600_700_750_800_860_890_900_NS_dev11EmptyKernelIvEEvv");
+  EXPECT_EQ(StableName("_ZN3cub26CUB_200700_750_800_1200_NS11EmptyKernelIvEEvv"),
+            "_ZN3cub3CUB11EmptyKernelIvEEvv");
   EXPECT_EQ(StableName("_Z9deadbeef_v"), "_Z9deadbeef_v");
   EXPECT_EQ(StableName("999999999999999999999_GLOBAL__N__"), "999999999999999999999_GLOBAL__N__");
 }

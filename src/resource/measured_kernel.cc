@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <string_view>
 
 namespace cuproof {
@@ -33,6 +34,26 @@ size_t EndOfIdentifier(const std::string& name, size_t at) {
   return length == 0 ? name.size() : at + std::min(length, name.size() - at);
 }
 
+// "31CUB_200200_750_800_900_NS" -> "3CUB": a namespace that is all capitals, digits and
+// underscores.
+void HideRelease(std::string& name, std::string_view library) {
+  for (size_t at = name.find(library); at != std::string::npos; at = name.find(library, at + 1)) {
+    size_t start = at;
+    while (start > 0 && IsDigit(name[start - 1])) --start;
+    const size_t end = EndOfIdentifier(name, at);
+    const bool whole =
+        start < at && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at),
+                                  name.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
+                                    return IsDigit(c) || c == '_' || (c >= 'A' && c <= 'Z');
+                                  });
+    if (!whole) continue;
+    const std::string_view plain = library.substr(0, library.size() - 1);
+    const std::string text = std::to_string(plain.size()) + std::string(plain);
+    name.replace(start, end - start, text);
+    at = start + text.size() - 1;
+  }
+}
+
 }  // namespace
 
 std::string StableName(const std::string& mangled) {
@@ -42,6 +63,7 @@ std::string StableName(const std::string& mangled) {
       HideHashes(name, at + mark.size() - 1, EndOfIdentifier(name, at));
     }
   }
+  for (const std::string_view library : {"CUB_", "THRUST_"}) HideRelease(name, library);
   return name;
 }
 

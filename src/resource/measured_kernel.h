@@ -22,7 +22,8 @@ struct MeasuredKernel {
 };
 
 /// The name without what differs from build to build: the hashes of paths and contents that nvcc
-/// writes into names of anonymous namespaces and static symbols become '#'.
+/// writes into names of anonymous namespaces and static symbols become '#', and the namespaces that
+/// CUB and Thrust name after their release and the architectures of the build lose both.
 std::string StableName(const std::string& mangled);
 
 /// The last part of a path or of a wheel's member, without the tags of an interpreter and a build:
