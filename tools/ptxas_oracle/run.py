@@ -4,12 +4,15 @@
 Assembles every source of kernels/ for every target of every ptxas and compares field by field. Writes
 results.json and docs/ptxas-oracle.md. The compilers come from the Python index, into --folder.
 
-Usage: run.py CUPROOF [--folder DIR] [--only RELEASE ...]
+Usage: run.py CUPROOF [--folder DIR] [--only RELEASE ...] [--again]
+
+--again compares with the cubins of an earlier run.
 
 Exit status: 0 every difference has a row in exceptions.tsv, 1 not, 2 could not check.
 """
 
 import argparse
+import dataclasses
 import json
 import sys
 from collections import Counter, defaultdict
@@ -17,7 +20,7 @@ from datetime import date
 from pathlib import Path
 
 import table
-from assemble import assemble
+from assemble import Cubin, assemble
 from compare import compare, exceptions, read, reason
 from spill_widths import spill_widths
 from toolkits import PACKAGES, number, toolkit
@@ -37,11 +40,23 @@ def widths_of(cubins):
     return {f"{way} {width}": count for (way, width), count in sorted(total.items())}
 
 
-def examine(release, folder, cuproof):
+def assembled(tools, folder, targets, again):
+    """The cubins of a release; `again`: those of an earlier run, with what the tools said then."""
+    kept = folder / "words.json"
+    if again and kept.exists():
+        rows = json.loads(kept.read_text())
+        return [Cubin(**{**row, "path": folder / "cubins" / row["path"]}) for row in rows]
+    cubins = assemble(tools, folder, targets)
+    rows = [{**dataclasses.asdict(cubin), "path": cubin.path.name} for cubin in cubins]
+    kept.write_text(json.dumps(rows))
+    return cubins
+
+
+def examine(release, folder, cuproof, again):
     tools = toolkit(release, folder)
     targets = supported(tools)
     print(f"ptxas {tools.build()}: {len(targets)} targets", flush=True)
-    cubins = assemble(tools, folder / release / "made", targets)
+    cubins = assembled(tools, folder / release / "made", targets, again)
     equal, differences = compare(release, cubins, read(cuproof, folder / release / "made" / "cubins"))
     return {
         "ptxas": tools.build(), "targets": targets, "cubins": len(cubins),
@@ -70,10 +85,12 @@ def main():
     parser.add_argument("cuproof")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/ptxas-oracle")
     parser.add_argument("--only", nargs="+", choices=PACKAGES, help="not all releases; nothing is written")
+    parser.add_argument("--again", action="store_true")
     arguments = parser.parse_args()
     rows, releases, differences = exceptions(), {}, []
     for release in arguments.only or PACKAGES:
-        releases[release], found = examine(release, arguments.folder.resolve(), arguments.cuproof)
+        releases[release], found = examine(release, arguments.folder.resolve(), arguments.cuproof,
+                                               arguments.again)
         differences += found
         print(f"  {releases[release]['kernels']} kernels, {sum(releases[release]['equal'].values())} numbers "
               f"equal, {len(found)} not", flush=True)

@@ -2,10 +2,12 @@
 
 HEAD = """# `cuproof resources` beside `ptxas -v`
 
-Made by `tools/ptxas_oracle/run.py` on {date}: {distinct} kernels of our own, each assembled for every target of
-{releases} releases of ptxas ({builds}), with and without register limits, for the debugger, with line
-numbers, and for separate compilation; in all {kernels:,} kernels in {cubins:,} cubins. Counted are the numbers
-that the tool prints for a kernel and cuproof reads from the cubin.
+Made by `tools/ptxas_oracle/run.py` on {date}: {distinct} kernels of our own, each assembled for every
+target of {releases} releases of ptxas, with and without register limits, for the debugger, with line numbers,
+and for separate compilation; in all {kernels:,} kernels in {cubins:,} cubins. The PTX is that of NVRTC of the
+same release. Counted are the numbers that the tool prints for a kernel and cuproof reads from the cubin.
+Spills "at most": the cubins of that release mark no spills, cuproof says "at most", and the number is not
+below what was printed.
 
 """
 
@@ -56,12 +58,11 @@ def widths(result):
 def page(result):
     releases = result["releases"].values()
     text = HEAD.format(date=result["date"], releases=len(releases),
-                       builds=", ".join(release["ptxas"] for release in releases),
                        distinct=max(release["distinct_kernels"] for release in releases),
                        kernels=sum(release["kernels"] for release in releases),
                        cubins=sum(release["cubins"] for release in releases))
     return (text + "Equal of compared:\n\n" + "\n".join(counts(result)) + "\n\n## Every difference\n\n"
             + ("\n".join(differences(result)) or "None.") + "\n\n## How wide the annotated spills are\n\n"
-            "The kernels ask for spills of 1, 2, 4, 8 and 16 bytes (bytes, shorts, predicates, pairs, quads, "
-            "128-bit values). These instructions are annotated:\n\n"
+            "The kernels keep bytes, shorts, predicates, words, pairs and quads of words alive. ptxas spills "
+            "whole registers, so none spills 1 or 2 bytes. These instructions are annotated:\n\n"
             + "\n".join(widths(result)) + "\n")

@@ -12,8 +12,8 @@ from pathlib import Path
 PACKAGES = {
     **{f"12.{minor}": [f"nvidia-cuda-nvcc-cu12==12.{minor}.*", f"nvidia-cuda-nvrtc-cu12==12.{minor}.*"]
        for minor in (4, 5, 6, 8, 9)},
-    "13.0": ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-nvrtc==13.0.*"],
-    "13.5": ["nvidia-cuda-nvcc==13.5.*", "nvidia-cuda-nvrtc==13.5.*"],
+    **{f"13.{minor}": [f"nvidia-cuda-nvcc==13.{minor}.*", f"nvidia-cuda-nvrtc==13.{minor}.*"]
+       for minor in (0, 1, 2, 3, 4, 5)},
 }
 
 
