@@ -102,8 +102,27 @@ def write_kernels(folder):
         write(folder, f"sm_{sm}", small_cubin.cubin(sm, kernels))
 
 
+def write_logs(folder):
+    """What ptxas, nvlink and a failed launch print; a baseline and a budget."""
+    kernel = ("ptxas info    : Compiling entry function '_Z1{0}Pf' for 'sm_90'\n"
+              "ptxas info    : Function properties for _Z1{0}Pf\n"
+              "    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n"
+              "ptxas info    : Used 72 registers, used 1 barriers, 2048 bytes smem, 360 bytes cmem[0]\n")
+    build = kernel.format("a") + kernel.format("b")
+    write(folder, "build", build.encode())
+    write(folder, "mixed", "\n".join(sorted(build.splitlines())).encode())
+    write(folder, "linked", b"nvlink info    : Function properties for '_Z1aPf':\n"
+          b"nvlink info    : used 24 registers, used 0 barriers, 40 stack, 2048 bytes smem, 540 bytes cmem[0]\n")
+    write(folder, "failed", b"block (512,1,1)\nCUDA error: too many resources requested for launch\n")
+    write(folder, "budget", b'[[budget]]\nkernel = "*a*"\nregisters = 64\nblock = 1024\noccupancy = 0.5\n'
+          b'[[allow]]\nkernel = "*"\nreason = "r"\nuntil = 2027-01-31\n')
+    write(folder, "baseline", b'{"schema":"cuproof.baseline/1","kernels":[\n{"file":"log","arch":"sm_90","kernel":"a",'
+          b'"registers":72,"spills":8,"stack":8,"shared":2048,"block":null,"warps_per_sm":null}\n]}\n')
+
+
 def main():
     out = Path(sys.argv[1])
+    write_logs(out / "logs")
     write_kernels(out / "resources")
     write_rings(out / "trace")
     write_shared_objects(out / "dynamic")

@@ -10,7 +10,7 @@ record=
 if [ "${1:-}" = --record ]; then record=1; shift; fi
 seconds=${1:-20}
 [ $# -gt 0 ] && shift
-targets=${*:-fatbin cubin ptx zip elf dynamic trace resources}
+targets=${*:-fatbin cubin ptx zip elf dynamic trace resources logs}
 # Another preset that has the targets, so that ./test compiles the readers once for all sanitized tests.
 preset=${CUPROOF_FUZZ_PRESET:-fuzz}
 build=build/$preset
