@@ -151,7 +151,7 @@ def failures():
 
 def numbers_of(path, folder):
     kernels = json.loads(folder.resources(path, "--format", "json").stdout)["files"][0]["kernels"]
-    wanted = ("registers", "stack_frame", "spill_stores", "spill_loads", "static_shared", "barriers")
+    wanted = ("registers", "spill_stores", "spill_loads", "static_shared", "barriers")
     return {(k["name"], k["arch"]): {name: k[name] for name in wanted} for k in kernels if k["entry"]}
 
 
