@@ -4,6 +4,7 @@
 Usage: host_check_test.py CUPROOF
 """
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -239,8 +240,7 @@ def files_that_are_no_shared_object(env):
 
 
 def folders_that_an_editable_install_adds(env):
-    for name, content in (("easy-install.pth", "{}\n"), ("x.pth", "import os\n{}\n"),
-                          ("__editable___x_1_0_finder.py", "\nMAPPING: dict[str, str] = {{'x': '{}'}}\n")):
+    for name, content in (("easy-install.pth", "{}\n"), ("x.pth", "import os\n{}\n")):
         source = env.root.parent / "source"
         source.mkdir(exist_ok=True)
         (env.site / name).write_text(content.format(source))
@@ -252,6 +252,62 @@ def folders_that_an_editable_install_adds(env):
         expect(env.found(paths=[env.root, source]), [])
         (env.site / name).unlink()
         (source / "m.so").unlink()
+
+
+def projects_that_are_editable_installs(env):
+    """They are the environment's: what their modules lack is told, and not of their builds and environments."""
+    source = env.root.parent / "source"
+    for name, content, package in (
+            ("__editable__.x-1.0.pth", "{}\n", source), ("x.pth", "{}/src\n", source / "src"),
+            ("__editable___x_1_0_finder.py", "\nMAPPING: dict[str, str] = {{'x': '{}/x'}}\n", source / "x")):
+        package.mkdir(parents=True)
+        (source / "pyproject.toml").write_text("[project]\n")
+        (env.site / name).write_text(content.format(source))
+        env.extension("m.so", ["nowhere"], folder=package)
+        for other in ("build/lib", ".venv/lib", "env2", "dist"):
+            env.extension("m.so", ["elsewhere"], folder=package / other)
+        (package / "env2/pyvenv.cfg").write_text("")
+        found = env.found()
+        expect(found, [("error", "CP201", "nowhere")])
+        assert found[0]["file"] == str(package / "m.so"), found
+        (env.site / name).unlink()
+        shutil.rmtree(source)
+
+
+def many_libraries_of_one_kind(env):
+    """A build for another CUDA lacks all of its libraries: one finding, and not one each."""
+    names = ["libcublas.so.11", "libcublasLt.so.11", "libcudart.so.11.0", "libcusparse.so.11", "libcurand.so.10"]
+    env.build("libcudart.so.12", "int c(void) { return 0; }\n", "-Wl,-soname,libcudart.so.12",
+              folder=env.site / "nvidia/cuda_runtime/lib")
+    away = [env.library(name, f"int f{i}(void) {{ return 0; }}\n", folder=env.root / "away")
+            for i, name in enumerate(names)]
+    env.extension("m.so", [f"f{i}" for i in range(len(names))], *away)
+    found = env.found()
+    folded = [f for f in found if f["message"].startswith("needs 4 libraries of CUDA 11")]
+    assert len(folded) == 1 and folded[0]["severity"] == "error", found
+    says(folded[0], "missing: libcublas.so.11, libcublasLt.so.11, libcudart.so.11.0, libcusparse.so.11",
+         "there is libcudart.so.12", "nvidia-cusparse-cu11")
+    expect([f for f in found if f not in folded], [("error", "CP301", "libcurand.so.10")])
+    # Two are told one by one.
+    env.extension("m.so", ["f0", "f2"], away[0], away[2])
+    expect(env.found(), [("error", "CP301", "libcublas.so.11"), ("error", "CP301", "libcudart.so.11.0")])
+    # Those of one folder that nobody looks into.
+    lib = [env.library(f"libpart{i}.so", f"int p{i}(void) {{ return 0; }}\n", folder=env.package / "lib")
+           for i in range(3)]
+    env.extension("m.so", ["p0", "p1", "p2"], *lib)
+    found = env.found()
+    expect(found, [("note", "CP301", "libpart0.so")])
+    says(found[0], "needs 3 libraries of", "-Wl,-rpath,'$ORIGIN/lib'")
+
+
+def a_name_that_only_a_header_has(env):
+    """cublasLt.h declares it; no libcublasLt that is known exports it."""
+    name = "cublasLtDisableCpuInstructionsSetMask"
+    library = env.versioned("libcublasLt.so.13", "libcublasLt.so.13", ["cublasLtCreate"])
+    env.extension("m.so", [name, "cublasLtCreate"], library, "-Wl,-rpath,$ORIGIN")
+    found = env.found()
+    expect(found, [("error", "CP201", name)])
+    says(found[0], "cublasLt.h declares it, and libcublasLt of CUDA 12.9 to 13.5 does not export it", "take the call out")
 
 
 def copies_that_are_not_loaded(env):
@@ -291,5 +347,6 @@ if __name__ == "__main__":
          a_bare_name_is_a_file_of_this_folder, the_environment_among_the_paths,
          a_string_function_says_which_abi_is_whose, a_library_that_nobody_linked,
          a_library_in_a_folder_of_the_package, files_that_are_no_shared_object,
-         folders_that_an_editable_install_adds, copies_that_are_not_loaded, a_copy_whose_release_is_known,
+         folders_that_an_editable_install_adds, projects_that_are_editable_installs, many_libraries_of_one_kind,
+         a_name_that_only_a_header_has, copies_that_are_not_loaded, a_copy_whose_release_is_known,
          one_of_a_set_that_does_not_load, a_library_that_may_be_optional, a_package_without_record])

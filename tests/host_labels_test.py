@@ -114,6 +114,18 @@ def two_files_of_one_load_that_claim_it(env):
     says(found[0], f"the other one: {second}", "Only a single TORCH_LIBRARY can be used")
 
 
+def two_libraries_that_a_file_brings_along(env):
+    library = env.torch("2.7.1", [NEW])
+    parts = [env.extension(f"lib{name}.so", [NEW], library, f"-Wl,-soname,lib{name}.so",
+                           more=CLAIM.replace("used", name)) for name in ("first", "second")]
+    env.extension("m.so", ["first", "second"], *parts, "-Wl,-rpath,$ORIGIN")
+    found = env.found()
+    expect(found, [("error", "CP204", "myops")])
+    says(found[0], "needs two libraries that claim the operator library myops", *map(str, parts))
+    env.extension("m.so", ["first"], parts[0], "-Wl,-rpath,$ORIGIN")
+    expect(env.found(), [])
+
+
 def calls_whose_arguments_changed(env):
     """Cubins of CUDA 11 and a call without a version, which libcudart.so.13 takes otherwise."""
     with zipfile.ZipFile(IMAGES) as images:
@@ -128,7 +140,7 @@ def calls_whose_arguments_changed(env):
     module = env.extension("m.so", ["cudaMemAdvise", "cudaMalloc"], plain, "-Wl,-rpath,$ORIGIN", more=code)
     module.write_bytes(module.read_bytes().replace(b"libplain.so\0", b"libnear.so\0\0"))
     env.library("libnear.so", "int near;\n", env.package / "libcudart.so.13", "-Wl,-rpath,$ORIGIN")
-    found = env.host()
+    found = [f for f in env.host() if f["file"] == str(module)]
     expect(found, [("warning", "CP208", "cudaMemAdvise")])
     says(found[0], "calls cudaMemAdvise as CUDA 11 has it, and would get that of CUDA 13", "cudaMemLocation")
 
@@ -170,5 +182,5 @@ def a_file_that_is_none_of_torchs(env):
 if __name__ == "__main__":
     run([a_label_of_the_other_string_abi, a_label_that_is_right, a_label_of_another_cuda, a_label_of_another_torch,
          a_type_of_torch_that_grew, two_packages_that_claim_one_operator_library, variants_of_one_package,
-         two_files_of_one_load_that_claim_it, calls_whose_arguments_changed, a_wheel_as_if_installed,
+         two_files_of_one_load_that_claim_it, two_libraries_that_a_file_brings_along, calls_whose_arguments_changed, a_wheel_as_if_installed,
          a_wheel_without_an_environment, a_file_that_is_none_of_torchs])

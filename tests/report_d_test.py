@@ -5,12 +5,12 @@ from small objects.
 Usage: report_d_test.py CUPROOF
 """
 
+import subprocess
 import zipfile
 from pathlib import Path
 
-from small_environment import MODULE, expect, run, says
+from small_environment import CUPROOF, MODULE, expect, run, says
 
-UNTESTED = {"R69": "a message of auditwheel about its own exclude list; no file is at fault"}
 
 
 def r58_built_for_another_cuda_major(env):
@@ -127,7 +127,17 @@ def r68_a_stub_in_place_of_the_driver(env):
         says(found[0], f"in RPATH or RUNPATH: {stubs}")
 
 
+def r69_auditwheel_does_not_know_the_name(env):
+    """No file is at fault: the log says it, and what to write instead."""
+    log = env.root / "build.log"
+    log.write_text("INFO:auditwheel.main_repair:Repairing x.whl\nauditwheel: error: cannot repair\n"
+                   'Cannot repair wheel, because required library "libcudart.so.13" could not be located\n')
+    text = subprocess.run([CUPROOF, "explain", log], capture_output=True, text=True, check=True).stdout
+    assert "line 3: " in text and "auditwheel repair --exclude 'libcudart.so.13' WHEEL" in text, text
+
+
 if __name__ == "__main__":
     run([r58_built_for_another_cuda_major, r60_opened_by_a_name_with_the_wrong_major, r62_no_library_for_torchs_cuda,
          r63_built_on_a_newer_distribution, r65_an_older_libstdcxx_comes_first, r66_a_sibling_without_origin,
-         r68_no_driver_in_an_image_build, r68_a_stub_in_place_of_the_driver], UNTESTED)
+         r68_no_driver_in_an_image_build, r68_a_stub_in_place_of_the_driver,
+         r69_auditwheel_does_not_know_the_name])

@@ -9,13 +9,7 @@ import os
 import subprocess
 import sys
 
-from small_environment import expect, run, says
-
-UNTESTED = {
-    "R72, R74, the log": "what JAX prints when it falls back to the CPU is a line for `cuproof explain`; "
-                         "the libraries behind it are tested in r72",
-}
-
+from small_environment import CUPROOF, expect, run, says
 
 def r70_cublaslt_of_the_system(env):
     env.versioned("libcublasLt.so.12", "libcublasLt.so.12", ["cublasLtCreate"])
@@ -148,7 +142,22 @@ def r78_two_runtimes_share_a_kernel(env):
     says(found[0], "a CUDA runtime of its own", "error 52 (__global__ function call is not configured)")
 
 
+def r72_and_r74_from_the_log(env):
+    """The words of torch's import and of JAX, which goes on with the CPU."""
+    log = env.root / "run.log"
+    log.write_text("W0000 cuda_executor.cc:1] Unable to load cuSPARSE. Is it installed?\n"
+                   "ImportError: /x/libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, "
+                   "version libnvJitLink.so.12\nall is well\n")
+    text = subprocess.run([CUPROOF, "explain", log], capture_output=True, text=True, check=True).stdout
+    assert text.count("page: CP303") == 2 and "unset LD_LIBRARY_PATH" in text, text
+    assert "JAX goes on without the GPU" in text and "line 2: ImportError" in text, text
+    log.write_text("all is well\n")
+    text = subprocess.run([CUPROOF, "explain", log], capture_output=True, text=True, check=True).stdout
+    assert "no line of it" in text, text
+
+
 if __name__ == "__main__":
     run([r70_cublaslt_of_the_system, r72_an_older_nvjitlink_before_the_wheels, r75_a_part_of_cudnn_from_elsewhere,
          r76_two_packages_own_one_file, r76_one_file_twice_the_same, r21_a_kernel_of_two_libraries,
-         r21_hidden_kernels, r21_a_weak_function_that_is_no_kernel, r78_two_runtimes_share_a_kernel], UNTESTED)
+         r21_hidden_kernels, r21_a_weak_function_that_is_no_kernel, r78_two_runtimes_share_a_kernel,
+         r72_and_r74_from_the_log])

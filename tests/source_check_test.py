@@ -128,6 +128,51 @@ def parts_of_cuda_that_are_gone():
     expect({"h.cpp": "#include <thrust/sort.h>\n"}, [], ("note", "CP702", "h.cpp", "line 1"))
 
 
+def parts_of_cccl_that_are_gone():
+    """Functors, iterators and base classes that CCCL 3.0, which is in CUDA 13.0, has no more."""
+    text = ("#include <x>\nstruct f : thrust::unary_function<int, int> {};\n"
+            "void g() { reduce(cub::Sum()); at_cuda_detail::cub::Max m; }\n")
+    found = expect({"k.cu": text}, ["--cuda", "13.0"], ("error", "CP702", "k.cu", "line 2"),
+                   ("error", "CP702", "k.cu", "line 3"), ("error", "CP702", "k.cu", "line 3"))
+    assert {one["message"].split(":  ")[0].split(": from")[0] for one in found} == {
+        "thrust::unary_function", "cub::Sum", "cub::Max"}, found
+    silent({"k.cu": text}, "--cuda", "12.9")
+    for mine in ("struct Sum {};\nSum s;\n", "auto s = mine::Sum();\n", "// cub::Sum\n",
+                 "#if CUB_VERSION < 300000\ncub::Sum s;\n#endif\n",
+                 "#if __has_include(<cuda/functional>)\ncuda::maximum<> m;\n#else\ncub::Max m;\n#endif\n",
+                 "using cub::BlockReduce;\nthrust::plus<int> p;\n"):
+        silent({"k.cu": mine}, "--cuda", "13.0")
+
+
+def texture_references():
+    """Report R84."""
+    text = "texture<float, 2, cudaReadModeElementType> t;\n__global__ void k() { tex2D(t, 0, 0); }\n"
+    expect({"k.cu": text}, ["--cuda", "12.0"], ("error", "CP702", "k.cu", "line 1"))
+    silent({"k.cu": text}, "--cuda", "11.8")
+    for mine in ("gli::texture<float> t;\nint tex2D;\n", "template <class T> class texture {};\ntexture<int> tex2D;\n",
+                 "texture<int> t;\n", "int texture = 1, tex2D = texture < 2;\n".replace("texture < 2", "2")):
+        silent({"k.cu": mine}, "--cuda", "13.0")
+    silent({"k.cpp": text}, "--cuda", "13.0")  # of some graphics library, for all that is seen
+
+
+def contexts_with_three_arguments():
+    text = "void f() {\n  cuCtxCreate(&c, g(1, 2), d);\n}\n"
+    one = expect({"k.cpp": text}, ["--cuda", "13.0"], ("warning", "CP702", "k.cpp", "line 2"))[0]
+    assert one["fix"] == "cuCtxCreate(&context, nullptr, flags, device)", one
+    silent({"k.cpp": text.replace("&c,", "&c, nullptr,")}, "--cuda", "13.0")
+    silent({"k.cpp": text}, "--cuda", "12.9")
+    silent({"k.cpp": "auto f = &cuCtxCreate;\n"}, "--cuda", "13.0")
+
+
+def names_that_only_a_header_has():
+    text = "void f() {\n  cublasLtDisableCpuInstructionsSetMask(1);\n}\n"
+    one = expect({"k.cpp": text}, ["--cuda", "13.0"], ("warning", "CP702", "k.cpp", "line 2"))[0]
+    assert "cublasLt.h declares it" in one["message"], one
+    expect({"k.cpp": text}, [], ("note", "CP702", "k.cpp", "line 2"))
+    silent({"k.cpp": "unsigned cublasLtDisableCpuInstructionsSetMask(unsigned);\n"}, "--cuda", "13.0")
+    silent({"k.cpp": 'auto p = dlsym(h, "cublasLtDisableCpuInstructionsSetMask");\n'}, "--cuda", "13.0")
+
+
 def functions_whose_arguments_changed():
     old = "void f() {\n  cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, 0);\n}\n"
     one = expect({"k.cu": old}, ["--cuda", "13.0"], ("warning", "CP702", "k.cu", "line 2"))[0]
@@ -207,7 +252,8 @@ def what_belongs_to_others():
 if __name__ == "__main__":
     for test in (architectures_that_the_toolkit_has_not, architectures_behind_a_condition,
                  architectures_that_are_not_asked_for, each_list_is_mended_by_itself,
-                 gpus_that_nothing_is_built_for, parts_of_cuda_that_are_gone, functions_whose_arguments_changed,
+                 gpus_that_nothing_is_built_for, parts_of_cuda_that_are_gone, parts_of_cccl_that_are_gone,
+                 texture_references, contexts_with_three_arguments, names_that_only_a_header_has, functions_whose_arguments_changed,
                  code_that_knows, the_old_string_abi, counts_that_nobody_looks_at, host_compilers, torchs_target,
                  what_belongs_to_others):
         test()

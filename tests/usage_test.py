@@ -40,6 +40,29 @@ class Usage(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("the following arguments were not expected: --first --second; see", err)
 
+    def test_an_output_that_would_replace_an_input(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "words")
+            path.write_text("no CUDA here")
+            (pathlib.Path(folder) / "link").symlink_to(path)
+            for command in ("check", "inspect"):
+                for name in ("words", "link"):
+                    run = subprocess.run([CUPROOF, command, path, "-o", pathlib.Path(folder, name)],
+                                         capture_output=True, text=True, timeout=60)
+                    self.assertEqual(run.returncode, 2)
+                    self.assertIn("is one of the files to read: name another file for -o", run.stderr)
+            self.assertEqual(path.read_text(), "no CUDA here")
+            other = pathlib.Path(folder, "other")
+            run = subprocess.run([CUPROOF, "check", path, "-o", other], timeout=60)
+            self.assertTrue(run.returncode == 0 and other.exists())
+
+    def test_the_environment_that_is_taken_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "pyvenv.cfg").write_text("home = /usr/bin\n")
+            run = subprocess.run([CUPROOF, "check", "--gpu", "H100"], capture_output=True, text=True, timeout=60,
+                                 env={"VIRTUAL_ENV": folder, "PATH": "/usr/bin:/bin"})
+            self.assertIn(f"no PATH given: checking the active environment {folder}\n", run.stderr)
+
     def test_an_input_without_device_code_is_named(self):
         code, _, out = self.run_check("--gpu", "H100")
         self.assertEqual(code, 0)
