@@ -51,7 +51,8 @@ def cubin(sm, kernels):
     sections.append((".shstrtab", STRTAB, names.bytes, None, 0))
     body, table = b"", bytes(64)
     for place, (_, kind, content, size, link) in zip(places, sections):
-        table += struct.pack("<IIQQQQIIQQ", place, kind, 0, 0, 64 + len(body),
+        flags = 6 if kind == PROGBITS else 0  # allocated, executable
+        table += struct.pack("<IIQQQQIIQQ", place, kind, flags, 0, 64 + len(body),
                              len(content) if size is None else size, link, 0, 1, 0)
         body += content
     ident = b"\x7fELF\x02\x01\x01\x41\x08" + bytes(7)
