@@ -276,7 +276,7 @@ def projects_that_are_editable_installs(env):
 
 def many_libraries_of_one_kind(env):
     """A build for another CUDA lacks all of its libraries: one finding, and not one each."""
-    names = ["libcublas.so.11", "libcublasLt.so.11", "libcudart.so.11.0", "libcusparse.so.11", "libcurand.so.10"]
+    names = ["libcublas.so.11", "libcublasLt.so.11", "libcudart.so.11.0", "libcusparse.so.11", "libcudnn.so.98"]
     env.build("libcudart.so.12", "int c(void) { return 0; }\n", "-Wl,-soname,libcudart.so.12",
               folder=env.site / "nvidia/cuda_runtime/lib")
     away = [env.library(name, f"int f{i}(void) {{ return 0; }}\n", folder=env.root / "away")
@@ -287,7 +287,7 @@ def many_libraries_of_one_kind(env):
     assert len(folded) == 1 and folded[0]["severity"] == "error", found
     says(folded[0], "missing: libcublas.so.11, libcublasLt.so.11, libcudart.so.11.0, libcusparse.so.11",
          "there is libcudart.so.12", "nvidia-cusparse-cu11")
-    expect([f for f in found if f not in folded], [("error", "CP301", "libcurand.so.10")])
+    expect([f for f in found if f not in folded], [("error", "CP301", "libcudnn.so.98")])
     # Two are told one by one.
     env.extension("m.so", ["f0", "f2"], away[0], away[2])
     expect(env.found(), [("error", "CP301", "libcublas.so.11"), ("error", "CP301", "libcudart.so.11.0")])

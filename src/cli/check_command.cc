@@ -7,13 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/findings_output.h"
 #include "cli/run.h"
 #include "cli/shared_options.h"
 #include "link/environment.h"
 #include "output/check_json.h"
 #include "output/check_text.h"
+#include "output/escape.h"
 #include "output/summary.h"
 #include "rule/check.h"
+#include "rule/editable_install.h"
 
 namespace cuproof {
 namespace {
@@ -42,6 +45,8 @@ HostOptions HostOptionsOf(const CheckArguments& arguments) {
 std::string Rendered(const Report& report, const CheckArguments& arguments, const RunInfo& run) {
   if (arguments.output.format == "json") return DumpJson(CheckJson(report, run), 2) + "\n";
   if (arguments.output.format == "jsonl") return CheckJsonLines(report, run);
+  if (arguments.output.format != "text")
+    return FindingsOutput(arguments.output.format, "check", report.findings, report.problems);
   return CheckText(report, arguments.output.StyleFor(STDOUT_FILENO), run);
 }
 
@@ -56,20 +61,28 @@ int RunCheck(CheckArguments& arguments) {
            "", std::nullopt});
       return kExitCannot;
     }
+    PrintNotice(fmt::format("no PATH given: checking the active environment {}\n",
+                            EscapeTerminal(environment)));
     arguments.paths.push_back(environment);
+  }
+  if (const auto refused = arguments.output.OverwritesInput(arguments.paths)) {
+    PrintError(*refused);
+    return kExitCannot;
   }
   const auto target = arguments.target.Resolve();
   if (!target) {
     PrintError(target.error());
     return kExitCannot;
   }
-  const Report report = ReadInputs(arguments.paths, arguments.output.Threads(), arguments.deep,
-                                   [&](const Inventory& inventory, CheckOptions options) {
-                                     options.host = !arguments.no_host;
-                                     options.sources = !arguments.no_source;
-                                     options.loader = HostOptionsOf(arguments);
-                                     return Check(inventory, *target, options);
-                                   });
+  const Report report = ReadInputs(
+      arguments.paths, arguments.output.Threads(), arguments.deep,
+      [&](const Inventory& inventory, CheckOptions options) {
+        options.host = !arguments.no_host;
+        options.sources = !arguments.no_source;
+        options.loader = HostOptionsOf(arguments);
+        return Check(inventory, *target, options);
+      },
+      EditableParts(arguments.paths, HostOptionsOf(arguments)));
   RunInfo run;
   run.version = CUPROOF_VERSION;
   run.fail_on = ParseFailOn(arguments.fail_on).value_or(FailOn::kError);
@@ -114,7 +127,7 @@ void AddCheckCommand(CLI::App& app, int& exit_code) {
                     "look at device code only, not at what the loader would say");
   command->add_flag("--no-source", arguments->no_source,
                     "look at no source and build files of a folder");
-  arguments->output.AddTo(*command, {"text", "json", "jsonl"});
+  arguments->output.AddTo(*command, {"text", "json", "jsonl", "sarif", "markdown"});
   command->callback([arguments, &exit_code] { exit_code = RunCheck(*arguments); });
 }
 

@@ -21,6 +21,10 @@ struct InspectArguments {
 };
 
 int RunInspect(const InspectArguments& arguments) {
+  if (const auto refused = arguments.output.OverwritesInput(arguments.paths)) {
+    PrintError(*refused);
+    return kExitCannot;
+  }
   const Report report = ReadInputs(arguments.paths, arguments.output.Threads(), arguments.deep,
                                    [](const Inventory& inventory, const CheckOptions& options) {
                                      return Inspect(inventory, options);

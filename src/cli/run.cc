@@ -7,9 +7,10 @@
 namespace cuproof {
 
 Report ReadInputs(const std::vector<std::string>& paths, unsigned threads, bool deep,
-                  const std::function<Report(const Inventory&, const CheckOptions&)>& work) {
+                  const std::function<Report(const Inventory&, const CheckOptions&)>& work,
+                  const std::vector<RootPart>& parts) {
   const auto start = std::chrono::steady_clock::now();
-  const Inventory inventory = TakeInventory(paths);
+  const Inventory inventory = TakeInventory(paths, parts);
   uint64_t bytes = 0;
   for (const Unit& unit : inventory.units) bytes += unit.size;
   Progress progress(bytes, inventory.units.size());

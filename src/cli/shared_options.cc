@@ -90,6 +90,21 @@ Style OutputOptions::StyleFor(int fd) const {
   return ChooseStyle(ParseColorMode(color).value_or(ColorMode::kAuto), stream, verbose);
 }
 
+std::optional<Error> OutputOptions::OverwritesInput(const std::vector<std::string>& paths) const {
+  struct stat output;
+  if (file.empty() || stat(file.c_str(), &output) != 0 || !S_ISREG(output.st_mode)) {
+    return std::nullopt;
+  }
+  for (const std::string& path : paths) {
+    struct stat input;
+    if (stat(path.c_str(), &input) != 0) continue;
+    if (input.st_dev != output.st_dev || input.st_ino != output.st_ino) continue;
+    return Error{ErrorCode::kUsage, "is one of the files to read: name another file for -o", file,
+                 std::nullopt};
+  }
+  return std::nullopt;
+}
+
 unsigned OutputOptions::Threads() const { return threads ? threads : ProcessorCount(); }
 
 void TargetOptions::AddTo(CLI::App& command) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct OutputOptions {
   void AddTo(CLI::App& command, const std::vector<std::string>& formats);
   Style StyleFor(int fd) const;
   unsigned Threads() const;
+  /// That -o names a file which is read: a wheel would be replaced by its report.
+  std::optional<Error> OverwritesInput(const std::vector<std::string>& paths) const;
 };
 
 /// --gpu, --driver, --cuda, --data.

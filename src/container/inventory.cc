@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -38,7 +39,7 @@ std::string BaseName(const std::string& path) { return path.substr(path.rfind('/
 
 class Taker {
  public:
-  Inventory Take(const std::vector<std::string>& paths) {
+  Inventory Take(const std::vector<std::string>& paths, const std::vector<RootPart>& parts) {
     for (const std::string& path : paths) {
       Root root;
       root.argument = path;
@@ -56,6 +57,7 @@ class Taker {
         TakeFolder(root, path);
       }
     });
+    for (const RootPart& part : parts) TakePart(part);
     std::sort(inventory_.units.begin(), inventory_.units.end(), [](const Unit& a, const Unit& b) {
       return std::tie(b.size, a.root, a.shown) < std::tie(a.size, b.root, b.shown);
     });
@@ -102,6 +104,34 @@ class Taker {
     for (std::string& file : listing.files) files.push_back({file, file});
     for (std::string& link : listing.links) files.push_back({link, link});
     TakeFiles(root, files);
+  }
+
+  // Files that were met in a named folder stay that one's.
+  void TakePart(const RootPart& part) {
+    if (part.root >= inventory_.roots.size() || !IsFolder(part.folder)) return;
+    Listing listing = WalkFolder(part.folder, walked_);
+    std::vector<MappedPath> files;
+    for (const std::string& file : listing.files) {
+      if (!LiesInLeftOut(part.folder, file)) files.push_back({file, file});
+    }
+    TakeFiles(part.root, files);
+  }
+
+  // Folders of a project that are no part of what is imported from it.
+  bool LiesInLeftOut(const std::string& folder, const std::string& file) {
+    static const std::set<std::string> names = {"build",    "dist",         "site-packages", "venv",
+                                                "_skbuild", "node_modules", "__pycache__"};
+    size_t start = folder.size() + 1;
+    for (size_t end = file.find('/', start); end != std::string::npos;
+         end = file.find('/', start)) {
+      const std::string name = file.substr(start, end - start);
+      if (name.starts_with('.') || names.contains(name)) return true;
+      const auto known = environments_.try_emplace(file.substr(0, end), false);
+      if (known.second) known.first->second = IsEnvironment(file.substr(0, end));
+      if (known.first->second) return true;
+      start = end + 1;
+    }
+    return false;
   }
 
   void TakeProcess(uint32_t root, const std::string& argument) {
@@ -165,10 +195,13 @@ class Taker {
   Inventory inventory_;
   std::vector<std::string> walked_;  // real paths of the folders among the roots
   std::set<FileId> seen_;
+  std::map<std::string, bool> environments_;  // folders of parts: whether they are one
 };
 
 }  // namespace
 
-Inventory TakeInventory(const std::vector<std::string>& paths) { return Taker().Take(paths); }
+Inventory TakeInventory(const std::vector<std::string>& paths, const std::vector<RootPart>& parts) {
+  return Taker().Take(paths, parts);
+}
 
 }  // namespace cuproof

@@ -21,6 +21,13 @@ struct Root {
                          // process's command name
 };
 
+/// A folder elsewhere that belongs to a root: a project that an environment has as an editable
+/// install.
+struct RootPart {
+  uint32_t root = 0;
+  std::string folder;
+};
+
 /// A member of a zip. Names can repeat within a zip, indices cannot.
 struct Member {
   std::string name;

@@ -46,18 +46,22 @@ std::shared_ptr<const LoadedFile> Read(const std::string& path) {
 }
 
 // Numbered like files of a device that there is none of.
-std::shared_ptr<const LoadedFile> ReadMember(const std::string& path, const Unit& unit) {
+std::shared_ptr<const LoadedFile> ReadMember(const std::string& path, const Unit& unit,
+                                             std::shared_ptr<UnitBytes> bytes) {
   auto file = std::make_shared<LoadedFile>();
   file->path = path;
   file->exists = true;
   file->device = UINT64_MAX;
   file->inode = std::hash<std::string>{}(path);
-  auto opened = OpenUnit(unit);
-  if (!opened) {
-    file->error = opened.error();
-    return file;
+  if (!bytes) {
+    auto opened = OpenUnit(unit);
+    if (!opened) {
+      file->error = opened.error();
+      return file;
+    }
+    bytes = std::move(*opened);
   }
-  file->member = std::move(*opened);
+  file->member = std::move(bytes);
   TakeObject(*file);
   return file;
 }
@@ -77,7 +81,9 @@ std::shared_ptr<const LoadedFile> FileCache::Open(const std::string& asked) {
     if (const auto known = by_path_.find(path); known != by_path_.end()) return known->second;
   }
   const auto member = installed_.find(path);
-  auto file = member == installed_.end() ? Read(path) : ReadMember(path, member->second);
+  auto file = member == installed_.end()
+                  ? Read(path)
+                  : ReadMember(path, member->second.unit, member->second.bytes);
   const std::lock_guard lock(mutex_);
   if ((file->mapped && ++mapped_ > kMaxKept) || by_path_.size() >= kMaxPaths) return file;
   return by_path_.try_emplace(path, std::move(file)).first->second;
@@ -94,13 +100,13 @@ bool FileCache::FolderExists(const std::string& asked) {
   return at->second;
 }
 
-void FileCache::Install(const std::string& asked, Unit member) {
+void FileCache::Install(const std::string& asked, Unit member, std::shared_ptr<UnitBytes> bytes) {
   const std::string path = std::filesystem::path(asked).lexically_normal().string();
   for (size_t slash = path.rfind('/'); slash != std::string::npos && slash != 0;
        slash = path.rfind('/', slash - 1)) {
     if (!installed_folders_.insert(path.substr(0, slash)).second) break;
   }
-  installed_.insert_or_assign(path, std::move(member));
+  installed_.insert_or_assign(path, Installed{std::move(member), std::move(bytes)});
 }
 
 }  // namespace cuproof

@@ -19,7 +19,7 @@ struct LoadedFile {
   uint64_t device = 0;
   uint64_t inode = 0;
   std::optional<MappedFile> mapped;   // none where the file could not be opened
-  std::unique_ptr<UnitBytes> member;  // in place of `mapped`: out of a wheel
+  std::shared_ptr<UnitBytes> member;  // in place of `mapped`: out of a wheel
   bool exists = false;                // something is there, perhaps a folder
   std::optional<ElfIdentity> identity;
   std::optional<DynamicObject> object;  // none where it is no ELF file of ours: `error` says why
@@ -38,8 +38,8 @@ class FileCache {
   bool FolderExists(const std::string& path);
 
   /// From now on a member of a wheel stands at `path`, as if it were installed; it is expanded when
-  /// it is first asked for. Before any other call.
-  void Install(const std::string& path, Unit member);
+  /// it is first asked for, where its bytes are not at hand. Before any other call.
+  void Install(const std::string& path, Unit member, std::shared_ptr<UnitBytes> bytes = nullptr);
 
  private:
   std::string At(const std::string& path) const;
@@ -47,7 +47,11 @@ class FileCache {
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const LoadedFile>> by_path_;
   std::unordered_map<std::string, bool> folders_;
-  std::unordered_map<std::string, Unit> installed_;  // by normal path
+  struct Installed {
+    Unit unit;
+    std::shared_ptr<UnitBytes> bytes;
+  };
+  std::unordered_map<std::string, Installed> installed_;  // by normal path
   std::unordered_set<std::string> installed_folders_;
   size_t mapped_ = 0;
 };

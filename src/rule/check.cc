@@ -11,11 +11,13 @@
 #include <tuple>
 
 #include "bytes/parallel.h"
+#include "container/kept_members.h"
 #include "container/kernel_metadata.h"
 #include "container/walk.h"
 #include "rule/describe_environment.h"
 #include "rule/rule.h"
 #include "rule/source_rules.h"
+#include "rule/wheel_tag.h"
 
 namespace cuproof {
 namespace {
@@ -104,9 +106,22 @@ std::vector<std::string> EnvironmentsOf(const std::vector<Root>& roots,
   return environments;
 }
 
+// A member of a wheel that was named, which the host half takes to be installed.
+bool IsInstalled(const Unit& unit, const Root& root) {
+  return unit.members.size() == 1 && (root.kind == RootKind::kWheel || root.kind == RootKind::kZip);
+}
+
 bool IsNamedShared(const std::string& path) {
   const size_t so = path.rfind(".so");
   return so != std::string::npos && path.find('/', so) == std::string::npos;
+}
+
+// What it had for a GPU cannot be seen any more: it counts as if the user had named it.
+bool IsCutShort(const Unit& unit, const FileImages& images) {
+  return images.kind == FileKind::kElf && IsNamedShared(unit.shown) &&
+         std::any_of(images.host.damage.begin(), images.host.damage.end(), [](const Error& damage) {
+           return damage.phrase.find("cut short") != std::string::npos;
+         });
 }
 
 // A small zip can expand to many files that each list hundreds of thousands of images. All of CUDA
@@ -121,8 +136,12 @@ uint64_t PartsOf(const FileImages& images) {
 class Collector {
  public:
   Collector(const Inventory& inventory, const std::vector<std::string>& environments,
-            const Target& target, const CheckOptions& options)
-      : inventory_(inventory), environments_(environments), target_(target), options_(options) {
+            const Target& target, const CheckOptions& options, KeptMembers* kept = nullptr)
+      : inventory_(inventory),
+        environments_(environments),
+        target_(target),
+        options_(options),
+        kept_(kept) {
     report_.target = target;
     report_.roots = inventory.roots;
     report_.needed.resize(inventory.roots.size());
@@ -138,6 +157,7 @@ class Collector {
                 return std::tie(a.root, a.path) < std::tie(b.root, b.path);
               });
     report_.files_not_loaded = not_loaded_;
+    TellModules();
     // No line of the report: only what is found is told.
     for (const FileReport& file : hosts_) {
       RunHostRules({file, report_, report_.target}, report_.findings);
@@ -147,7 +167,7 @@ class Collector {
 
  private:
   void ReadUnit(const Unit& unit) {
-    const auto opened = OpenUnit(unit);
+    auto opened = OpenUnit(unit);
     if (!opened) {
       Error error = opened.error();
       if (error.file.empty()) error.file = unit.shown;
@@ -167,9 +187,32 @@ class Collector {
         not_loaded_ += elf && root.kind != RootKind::kProcess && IsNamedShared(unit.shown) ? 1 : 0;
       }
       if (!file.images.modules.empty()) file.declared_archs = DeclaredArchs(unit);
+      TakeModule(unit, root, file.images);
+      const bool again = kept_ != nullptr && file.images.kind == FileKind::kElf &&
+                         IsInstalled(unit, root) && !environments_[unit.root].empty();
       Keep(unit, (*opened)->changed(), std::move(file));
+      if (again) kept_->Keep(unit, std::move(*opened));
     }
     options_.on_unit_done(unit.size);
+  }
+
+  // Modules of wheels, to be held against the names of the wheels.
+  void TakeModule(const Unit& unit, const Root& root, const FileImages& images) {
+    if (root.kind != RootKind::kWheel || images.kind != FileKind::kElf) return;
+    if (unit.members.size() != 1 || !IsModuleName(unit.members.front().name)) return;
+    const std::lock_guard lock(mutex_);
+    modules_.push_back({unit.root, unit.shown, unit.members.front().name, images.host.machine,
+                        images.host.needed});
+  }
+
+  void TellModules() {
+    if (modules_.empty()) return;
+    std::vector<std::string> names;
+    for (const Unit& unit : inventory_.units) names.push_back(unit.shown);
+    std::sort(modules_.begin(), modules_.end(), [](const WheelModule& a, const WheelModule& b) {
+      return std::tie(a.root, a.shown) < std::tie(b.root, b.shown);
+    });
+    AddTagFindings(inventory_.roots, modules_, names, report_.findings);
   }
 
   // Few files: the threads that have no file of their own help inside one.
@@ -201,7 +244,7 @@ class Collector {
                                   unit.shown, std::nullopt});
     }
     // A file that the user named is reported even when it has nothing for a GPU.
-    if (HasToDoWithCuda(file.images) || unit.named) {
+    if (HasToDoWithCuda(file.images) || unit.named || IsCutShort(unit, file.images)) {
       parts_ += parts - file.images.host.needed.size();
       report_.files.push_back(std::move(file));
     } else {
@@ -217,6 +260,8 @@ class Collector {
   std::mutex mutex_;
   std::atomic<uint64_t> not_loaded_ = 0;
   Report report_;
+  KeptMembers* kept_;
+  std::vector<WheelModule> modules_;
   std::vector<FileReport> hosts_;  // torch extensions without device code
   uint64_t parts_ = 0;             // of the files in report_, at most kMaxParts
 };
@@ -261,12 +306,17 @@ void MarkVariants(const std::vector<const Unit*>& units,
 }
 
 // Folders of sys.path that lie elsewhere, as an editable install puts them there.
-void AddPathEntries(const HostEnvironment& environment, Report& report) {
+// Those that are a project were looked into with it.
+void AddPathEntries(const HostEnvironment& environment, const std::vector<const Unit*>& units,
+                    Report& report) {
   for (const PathEntry& entry : environment.path_entries) {
     const bool named = std::any_of(report.roots.begin(), report.roots.end(), [&](const Root& root) {
       return RealPath(root.argument) == RealPath(entry.folder);
     });
-    if (named) continue;
+    const bool seen = std::any_of(units.begin(), units.end(), [&](const Unit* unit) {
+      return unit->file.starts_with(entry.folder + '/');
+    });
+    if (named || seen) continue;
     Finding finding;
     finding.id = "CP116";
     finding.file = entry.folder;
@@ -305,7 +355,7 @@ void LoadFiles(const std::vector<const Unit*>& units, uint32_t root, const HostC
   }
   if (report.roots[root].kind == RootKind::kEnvironment) {
     RunEnvironmentRules({checker.environment(), claims}, report.findings);
-    AddPathEntries(checker.environment(), report);
+    AddPathEntries(checker.environment(), units, report);
   }
 }
 
@@ -325,7 +375,7 @@ void AddVariantOfWheel(const std::vector<const Unit*>& members, const HostEnviro
 // The host half: every root in its environment, each environment prepared once. A wheel has its
 // own, in which it is installed.
 void LoadRoots(const Inventory& inventory, const std::vector<std::string>& environments,
-               const CheckOptions& options, Report& report) {
+               const CheckOptions& options, KeptMembers& kept, Report& report) {
   std::map<std::string, std::unique_ptr<const HostChecker>> checkers;
   std::set<std::string> told;  // environments whose own problems were
   for (uint32_t root = 0; root < inventory.roots.size(); ++root) {
@@ -336,10 +386,10 @@ void LoadRoots(const Inventory& inventory, const std::vector<std::string>& envir
     for (const Unit& unit : inventory.units) {
       if (unit.root != root) continue;
       if (unit.members.empty()) files.push_back(&unit);
-      if (unit.members.size() == 1) members.push_back(&unit);
+      if (IsInstalled(unit, inventory.roots[root])) members.push_back(&unit);
     }
     const auto prepare = [&](const std::vector<const Unit*>& installed) {
-      auto checker = std::make_unique<HostChecker>(environment, options.loader, installed);
+      auto checker = std::make_unique<HostChecker>(environment, options.loader, installed, &kept);
       if (told.insert(environment).second) {
         report.problems.insert(report.problems.end(), checker->problems.begin(),
                                checker->problems.end());
@@ -373,8 +423,10 @@ void AddSkipped(const Inventory& inventory, Report& report) {
 
 Report Check(const Inventory& inventory, const Target& target, const CheckOptions& options) {
   const std::vector<std::string> environments = EnvironmentsOf(inventory.roots, options.loader);
-  Report report = Collector(inventory, environments, target, options).Run();
-  if (options.host) LoadRoots(inventory, environments, options, report);
+  KeptMembers kept;
+  Report report =
+      Collector(inventory, environments, target, options, options.host ? &kept : nullptr).Run();
+  if (options.host) LoadRoots(inventory, environments, options, kept, report);
   if (options.sources) CheckSources(report.roots, report);
   const Siblings siblings(report);
   for (const FileReport& file : report.files) {

@@ -124,6 +124,18 @@ void TakeStable(const Names& names, const DynamicObject& object, ByteView file, 
   }
 }
 
+bool IsOfTheSystem(std::string_view folder) {
+  return (std::string(folder) + '/').starts_with("/lib/") || folder.starts_with("/lib64") ||
+         folder.starts_with("/usr/lib");
+}
+
+void TakeAbsoluteFolder(std::string_view folder, HostFacts& facts) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  std::vector<std::string>& known = facts.absolute_folders;
+  if (!folder.starts_with('/') || IsOfTheSystem(folder)) return;
+  if (std::find(known.begin(), known.end(), folder) == known.end()) known.emplace_back(folder);
+}
+
 void TakeFolders(std::string_view path, HostFacts& facts) {
   while (!path.empty()) {
     const size_t end = std::min(path.find(':'), path.size());
@@ -131,6 +143,8 @@ void TakeFolders(std::string_view path, HostFacts& facts) {
     path.remove_prefix(std::min(end + 1, path.size()));
     if (folder.ends_with("/stubs") || folder.ends_with("/stubs/")) {
       facts.stub_folders.emplace_back(folder);
+    } else {
+      TakeAbsoluteFolder(folder, facts);
     }
   }
 }
@@ -166,7 +180,7 @@ HostFacts ReadHostFacts(const DynamicObject& object, ByteView file, const std::s
     const std::string_view version = need.name.substr(6);
     if (IsNumberedVersion(version) && VersionBefore(facts.glibc, version)) facts.glibc = version;
   }
-  if (object.rpath) TakeFolders(*object.rpath, facts);
+  if (object.rpath && !object.runpath) TakeFolders(*object.rpath, facts);
   if (object.runpath) TakeFolders(*object.runpath, facts);
   if (file.size() <= kMostSearched) {
     if (facts.wants_torch || facts.stable) facts.claims = OperatorClaims(file);

@@ -33,6 +33,7 @@ struct HostFacts {
   std::string glibc;                        // newest version that it needs: "2.34"
   std::vector<std::string> claims;          // operator libraries: "myops"
   std::vector<std::string> stub_folders;  // of its RPATH and RUNPATH: "/usr/local/cuda/lib64/stubs"
+  std::vector<std::string> absolute_folders;  // of them, but those of the system and of stubs
   std::vector<std::string>
       opened;  // names of CUDA's libraries that it holds as texts, to open them
 };

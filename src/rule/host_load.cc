@@ -320,18 +320,18 @@ Environment EnvironmentFor(const std::string& folder, const HostOptions& options
 }  // namespace
 
 struct HostChecker::Parts {
-  Parts(Environment found, const std::vector<const Unit*>& members)
+  Parts(Environment found, const std::vector<const Unit*>& members, KeptMembers* kept)
       : environment(std::move(found)),
         site(environment.site_packages.empty() ? environment.folder
                                                : environment.site_packages.front()),
-        prepared((Install(members), PrepareProcess(environment, files))),
+        prepared((Install(members, kept), PrepareProcess(environment, files))),
         host(std::make_shared<const HostEnvironment>(
             DescribeEnvironment(environment, files, prepared.process, prepared.has_program))) {}
 
-  void Install(const std::vector<const Unit*>& members) {
+  void Install(const std::vector<const Unit*>& members, KeptMembers* kept) {
     for (const Unit* unit : members) {
       const std::string path = PathOf(*unit);
-      files.Install(path, *unit);
+      files.Install(path, *unit, kept ? kept->Take(*unit) : nullptr);
       installed.emplace(BaseName(path), path);
     }
   }
@@ -378,8 +378,8 @@ struct HostChecker::Parts {
 };
 
 HostChecker::HostChecker(const std::string& folder, const HostOptions& options,
-                         const std::vector<const Unit*>& members)
-    : parts_(std::make_unique<Parts>(EnvironmentFor(folder, options), members)) {
+                         const std::vector<const Unit*>& members, KeptMembers* kept)
+    : parts_(std::make_unique<Parts>(EnvironmentFor(folder, options), members, kept)) {
   problems = parts_->environment.problems;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bytes/result.h"
+#include "container/kept_members.h"
 #include "container/unit.h"
 #include "rule/host_environment.h"
 #include "rule/host_facts.h"
@@ -76,10 +77,11 @@ struct HostEntryPoint {
   uint16_t major = 0;  // of the provider
 };
 
-/// An operator library that a file which it brings along claims too.
+/// An operator library that two files of a load claim.
 struct HostClaim {
   std::string name;
-  std::string other;
+  std::string other;  // a file that it brings along
+  std::string first;  // another one of these; empty: the file itself
 };
 
 /// What the loader would say if a process of the environment imported this file: all of it, where
@@ -104,6 +106,7 @@ struct HostLoad {
   std::vector<HostStub> stubs;
   std::vector<HostEntryPoint> entry_points;
   std::vector<HostClaim> claims;
+  std::vector<std::string> unused;  // DT_NEEDED entries of which it uses nothing
 };
 
 /// What a process would be made of, for `check`.
@@ -118,9 +121,9 @@ struct HostOptions {
 class HostChecker {
  public:
   /// `folder`: the environment. Its own problems are in `problems`. `members` are those of a wheel
-  /// that is taken to be installed in it.
+  /// that is taken to be installed in it; those in `kept` are taken out of it.
   HostChecker(const std::string& folder, const HostOptions& options,
-              const std::vector<const Unit*>& members = {});
+              const std::vector<const Unit*>& members = {}, KeptMembers* kept = nullptr);
   ~HostChecker();
 
   /// Nothing for a file that is no shared object of this machine's kind.

@@ -96,9 +96,9 @@ TEST(HostRules, TheStableAbiIsOfTorchNotOfCuda) {
 }
 
 TEST(HostRules, EveryOneHasAPage) {
-  for (const char* id : {"CP203", "CP204", "CP205", "CP206", "CP207", "CP208", "CP209",
-                         "CP304", "CP305", "CP306", "CP307", "CP308", "CP309", "CP310",
-                         "CP311", "CP701", "CP702", "CP703", "CP704", "CP705", "CP706"}) {
+  for (const char* id : {"CP203", "CP204", "CP205", "CP206", "CP207", "CP208", "CP209", "CP304",
+                         "CP305", "CP306", "CP307", "CP308", "CP309", "CP310", "CP311", "CP312",
+                         "CP313", "CP701", "CP702", "CP703", "CP704", "CP705", "CP706"}) {
     const auto pages = EmbeddedPages();
     EXPECT_TRUE(std::any_of(pages.begin(), pages.end(), [&](const EmbeddedText& page) {
       return page.name == id;

@@ -8,6 +8,7 @@
 #include "link/kernel_stubs.h"
 #include "link/search.h"
 #include "link/text_file.h"
+#include "link/unused_needs.h"
 #include "rule/rule.h"
 #include "symbol/operator_claims.h"
 #include "target/table.h"
@@ -69,17 +70,25 @@ void TellEntryPoints(const Process& process, const LoadReport& report, HostLoad&
   }
 }
 
+// Who registers operators is linked with torch.
+bool NeedsTorch(const DynamicObject& object) {
+  return std::any_of(object.needed.begin(), object.needed.end(), [](std::string_view name) {
+    return name.starts_with("libtorch") || name.starts_with("libc10");
+  });
+}
+
 void TellClaims(const Process& process, const LoadReport& report, HostLoad& load) {
-  if (load.facts.claims.empty()) return;
+  std::map<std::string, std::string> by_name;  // who claims it first; empty: the root
+  for (const std::string& claim : load.facts.claims) by_name.emplace(claim, "");
   for (const uint32_t index : report.outcome.added) {
     if (index == report.outcome.root) continue;
     const LoadedObject& other = process.objects()[index];
     if (other.file->bytes().size() > (uint64_t{64} << 20)) continue;
+    // Local names of each library of each file take long to read for nothing.
+    if (load.facts.claims.empty() && !NeedsTorch(other.dynamic())) continue;
     for (const std::string& claim : OperatorClaims(other.file->bytes())) {
-      if (std::find(load.facts.claims.begin(), load.facts.claims.end(), claim) !=
-          load.facts.claims.end()) {
-        load.claims.push_back({claim, other.path});
-      }
+      const auto [known, added] = by_name.emplace(claim, other.path);
+      if (!added) load.claims.push_back({claim, other.path, known->second});
     }
   }
 }
@@ -121,6 +130,10 @@ void TellScope(const Process& process, FileCache& files, const LoadReport& repor
   TellEntryPoints(process, report, load);
   TellClaims(process, report, load);
   TellOpened(process, files, report, load);
+  // A name that nobody has may be one that another release of an idle library would give.
+  if (load.symbols.empty() && load.versions.empty()) {
+    load.unused = UnusedNeeds(process, report.outcome);
+  }
   const uint32_t driver = process.FindLoaded("libcuda.so.1");
   if (driver != kNoObject && driver != report.outcome.root &&
       process.objects()[driver].path.find("/stubs/") != std::string::npos) {

@@ -14,8 +14,14 @@ void RuleOperatorClaim(const FileContext& context, std::vector<Finding>& finding
   for (const HostClaim& claim : context.file.host->claims) {
     Finding finding = NewFinding(context, "CP204", LoadSeverity(*context.file.host));
     finding.subject = claim.name;
-    finding.message = fmt::format(
-        "claims the operator library {}, and so does a library that it needs", claim.name);
+    if (claim.first.empty()) {
+      finding.message = fmt::format(
+          "claims the operator library {}, and so does a library that it needs", claim.name);
+    } else {
+      finding.message =
+          fmt::format("needs two libraries that claim the operator library {}", claim.name);
+      finding.evidence.push_back("one: " + claim.first);
+    }
     finding.evidence.push_back("the other one: " + claim.other);
     finding.evidence.push_back(fmt::format(
         "at import: Only a single TORCH_LIBRARY can be used to register the namespace {}",

@@ -32,11 +32,12 @@ void RunRules(const FileContext& context, std::vector<Finding>& findings) {
 void RunHostRules(const FileContext& context, std::vector<Finding>& findings) {
   if (!context.file.host) return;
   using Rule = void (*)(const FileContext&, std::vector<Finding>&);
-  constexpr Rule kRules[] = {
-      RuleUndefinedSymbol, RuleSymbolVersion,  RuleKernelStub,   RuleOperatorClaim,
-      RuleBuildLabel,      RuleStableAbi,      RuleTorchLayout,  RuleEntryPoint,
-      RuleTorchRange,      RuleMissingLibrary, RuleVersionFloor, RuleLibraryCopies,
-      RuleStubFolder,      RuleOpenedByName,   RuleNotLoadable,  RuleNoInterpreter};
+  constexpr Rule kRules[] = {RuleUndefinedSymbol, RuleSymbolVersion, RuleKernelStub,
+                             RuleOperatorClaim,   RuleBuildLabel,    RuleStableAbi,
+                             RuleTorchLayout,     RuleEntryPoint,    RuleTorchRange,
+                             RuleMissingLibrary,  RuleVersionFloor,  RuleLibraryCopies,
+                             RuleStubFolder,      RuleOpenedByName,  RuleNotLoadable,
+                             RuleNoInterpreter,   RuleUnusedLibrary, RuleSearchFolder};
   for (const Rule rule : kRules) rule(context, findings);
 }
 

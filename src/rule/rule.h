@@ -51,6 +51,8 @@ void RuleStubFolder(const FileContext& context, std::vector<Finding>& findings);
 void RuleOpenedByName(const FileContext& context, std::vector<Finding>& findings);     // CP306
 void RuleNotLoadable(const FileContext& context, std::vector<Finding>& findings);      // CP307
 void RuleNoInterpreter(const FileContext& context, std::vector<Finding>& findings);    // CP311
+void RuleUnusedLibrary(const FileContext& context, std::vector<Finding>& findings);    // CP312
+void RuleSearchFolder(const FileContext& context, std::vector<Finding>& findings);     // CP313
 
 /// Every rule above, in the order of the ids.
 void RunRules(const FileContext& context, std::vector<Finding>& findings);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rule/declared_name.h"
 #include "rule/rule.h"
 #include "symbol/demangle.h"
 
@@ -10,7 +11,13 @@ namespace {
 
 constexpr size_t kMostTold = 5;
 
+// Of a name that some object has nothing of the kind is said.
+std::string OnlyDeclared(const HostSymbol& symbol) {
+  return symbol.elsewhere.empty() ? DeclaredOnly(symbol.name) : std::string();
+}
+
 std::string WhyOf(const HostSymbol& symbol) {
+  if (std::string text = OnlyDeclared(symbol); !text.empty()) return text;
   if (symbol.string_abi) {
     return symbol.old_string ? "built with the old std::string ABI (_GLIBCXX_USE_CXX11_ABI=0), and "
                                "this torch has the new one"
@@ -48,8 +55,9 @@ void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findi
   if (symbols.empty()) return;
   // One that can be explained tells more than the first.
   std::stable_sort(symbols.begin(), symbols.end(), [](const HostSymbol* a, const HostSymbol* b) {
-    return std::tuple(!a->string_abi, a->nearest.empty(), a->elsewhere.empty()) <
-           std::tuple(!b->string_abi, b->nearest.empty(), b->elsewhere.empty());
+    return std::tuple(OnlyDeclared(*a).empty(), !a->string_abi, a->nearest.empty(),
+                      a->elsewhere.empty()) < std::tuple(OnlyDeclared(*b).empty(), !b->string_abi,
+                                                         b->nearest.empty(), b->elsewhere.empty());
   });
   const HostSymbol& first = *symbols.front();
   Finding finding = NewFinding(context, "CP201", LoadSeverity(load));
@@ -72,7 +80,9 @@ void RuleUndefinedSymbol(const FileContext& context, std::vector<Finding>& findi
     finding.evidence.push_back("what it wants of torch is in " + facts.torch_range);
     finding.evidence.insert(finding.evidence.end(), facts.bounds.begin(), facts.bounds.end());
   }
-  if (first.string_abi) {
+  if (!OnlyDeclared(first).empty()) {
+    finding.fix = "take the call out: no release of the library that we know has it";
+  } else if (first.string_abi) {
     finding.fix =
         "take the wheel for this torch's ABI, or rebuild it against this torch "
         "(pip install --no-build-isolation)";

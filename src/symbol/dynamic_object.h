@@ -101,7 +101,8 @@ class DynamicObject {
   bool bind_now = false;                         // DT_BIND_NOW, DF_BIND_NOW or DF_1_NOW
   bool no_default_lib = false;                   // DF_1_NODEFLIB
   bool position_independent_executable = false;  // DF_1_PIE: cannot be loaded by dlopen
-  bool no_open = false;                          // DF_1_NOOPEN: the same
+  bool constructors = false;      // of its own: the start files of GCC bring one entry
+  bool no_open = false;           // DF_1_NOOPEN: the same
   bool executable_stack = false;  // PT_GNU_STACK with PF_X, which glibc 2.41 refuses in dlopen
   std::vector<VersionDefinition> definitions;
   std::vector<VersionNeed> needs;

@@ -76,6 +76,7 @@ void DynamicReader::TakeFlags(const Elf64_Dyn& entry) {
   const uint64_t value = entry.d_un.d_val;
   if (entry.d_tag == DT_SYMBOLIC) object_.symbolic = true;
   if (entry.d_tag == DT_BIND_NOW) object_.bind_now = true;
+  if (entry.d_tag == DT_INIT_ARRAYSZ) object_.constructors = value > sizeof(uint64_t);
   if (entry.d_tag == DT_FLAGS) {
     object_.symbolic |= (value & DF_SYMBOLIC) != 0;
     object_.bind_now |= (value & DF_BIND_NOW) != 0;
