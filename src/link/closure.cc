@@ -25,6 +25,9 @@ std::optional<Error> WhyNotOpened(const LoadedFile& file, bool as_program) {
   if (object.identity.type != ET_DYN && object.identity.type != ET_EXEC) {
     return refuse("only ET_DYN and ET_EXEC can be loaded");
   }
+  // A kernel starts a program of any, and `ldd` has the loader open it.
+  const uint8_t system = file.bytes().Load<uint8_t>(EI_OSABI).value_or(ELFOSABI_NONE);
+  if (system != ELFOSABI_NONE && system != ELFOSABI_GNU) return refuse("ELF file OS ABI invalid");
   if (as_program) return std::nullopt;
   if (object.identity.type == ET_EXEC) return refuse("cannot dynamically load executable");
   if (!object.has_dynamic) return refuse("object file has no dynamic section");

@@ -85,6 +85,15 @@ void Preload(const Environment& environment, const std::vector<TorchPreload::Lib
   }
 }
 
+// An exception of _preload_cuda_deps ends it, and is passed over.
+void PreloadInOrder(const Environment& environment, const TorchPreload& preload,
+                    Preparation& preparation) {
+  for (const TorchPreload::Library& library : preload.always) {
+    const std::string path = FindPreloaded(environment, library);
+    if (path.empty() ? preload.required : !preparation.Open(path, false)) return;
+  }
+}
+
 bool WantsPreload(const PreparedProcess& prepared, const TorchPreload& preload) {
   const std::string& cuda = prepared.process.environment().torch->cuda;
   if (!preload.only_cuda.empty() && std::find(preload.only_cuda.begin(), preload.only_cuda.end(),
@@ -107,7 +116,7 @@ void ImportTorch(const Environment& environment, PreparedProcess& prepared,
   const std::string global_deps = folder + "/lib/libtorch_global_deps.so";
   if (IsFile(global_deps)) {
     if (preparation.Open(global_deps, true)) {
-      if (WantsPreload(prepared, preload)) Preload(environment, preload.always, preparation);
+      if (WantsPreload(prepared, preload)) PreloadInOrder(environment, preload, preparation);
     } else {
       Preload(environment, preload.all, preparation);
       preparation.Open(global_deps, true);

@@ -106,6 +106,26 @@ TEST(PythonProcess, TorchLoadsItsLibrariesByPathWhereTheLoaderFindsNone) {
   EXPECT_TRUE(prepared.has_torch);
 }
 
+// What it loads after libtorch_global_deps: up to 2.14 an absent library ends it.
+TEST(PythonProcess, TorchLoadsWhatIsThereOrUpToWhatIsNot) {
+  for (const bool required : {true, false}) {
+    TorchTree tree("cuda_runtime");
+    tree.Add("site/nvidia/cusolver/lib/libcusolver.so.12", Library("libcusolver.so.12", {}));
+    const std::string call =
+        required ? "_preload_cuda_deps()" : "_preload_cuda_deps(required=False)";
+    tree.Write("site/torch/__init__.py",
+               "    cuda_libs: list = [\n (\"cublas\", \"libcublas.so.*[0-9]\"),\n"
+               " (\"cusolver\", \"libcusolver.so.*[0-9]\"),\n    ]\n\n"
+               "def _load_global_deps():\n"
+               "    try:\n        ctypes.CDLL(global_deps_lib_path, mode=ctypes.RTLD_GLOBAL)\n"
+               "        " +
+                   call + "\n    except OSError as err:\n        pass\n");
+    const PreparedProcess prepared = PrepareProcess(tree.environment, tree.files);
+    const bool loaded = prepared.process.FindLoaded("libcusolver.so.12") != kNoObject;
+    EXPECT_EQ(loaded, !required);
+  }
+}
+
 TEST(PythonProcess, ATorchThatDoesNotLoadIsSaidAndTheRestGoesOn) {
   TorchTree tree;
   std::filesystem::remove(tree.At("site/torch/lib/libc10.so"));

@@ -111,7 +111,11 @@ TorchPreload ReadTorchPreload(std::string_view init_py) {
   const std::string_view load = Between(init_py, "def _load_global_deps", "\ndef ");
   const std::string_view success =
       Between(load, "ctypes.CDLL(global_deps_lib_path, mode=ctypes.RTLD_GLOBAL)", "except OSError");
-  if (success.find("_preload_cuda_deps()") != std::string_view::npos) preload.always = preload.all;
+  // From 2.15 on those that are there, whatever else is not.
+  preload.required = success.find("_preload_cuda_deps(required=False)") == std::string_view::npos;
+  if (!preload.required || success.find("_preload_cuda_deps()") != std::string_view::npos) {
+    preload.always = preload.all;
+  }
   for (std::string_view rest = success;;) {
     const size_t call = rest.find("_preload_cuda_deps(\"");
     if (call == std::string_view::npos) break;

@@ -20,6 +20,7 @@ struct TorchPreload {
   };
   std::vector<Library> all;     // in the order of the file: loaded when libtorch_global_deps fails
   std::vector<Library> always;  // loaded after it in any case, if `only_if_loaded` holds
+  bool required = true;         // `always` ends at the first one that is not there
   std::string only_if_loaded;   // text of a path that must be loaded: "libcudart.so"
   std::vector<std::string> only_cuda;  // "12.4", …; empty: any
 };

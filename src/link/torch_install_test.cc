@@ -144,7 +144,31 @@ def _load_global_deps() -> None:
   EXPECT_THAT(Patterns(preload.all),
               ElementsAre("cublas/libcublasLt.so.*[0-9]", "cublas/libcublas.so.*[0-9]"));
   EXPECT_THAT(preload.always, SizeIs(2));
+  EXPECT_TRUE(preload.required);
   EXPECT_EQ(preload.only_if_loaded, "libcudart.so");
+}
+
+TEST(TorchPreload, TheWholeListAsFarAsItIsThere) {
+  const TorchPreload preload = ReadTorchPreload(R"(
+def _preload_cuda_deps(err: OSError | None = None, required: bool = True) -> None:
+    cuda_libs: list[tuple[str, str]] = [
+        ("cusolver", "libcusolver.so.*[0-9]"),
+    ]
+
+def _load_global_deps() -> None:
+    try:
+        ctypes.CDLL(global_deps_lib_path, mode=ctypes.RTLD_GLOBAL)
+        try:
+            if "libcudart.so" not in _maps:
+                return
+            _preload_cuda_deps(required=False)
+        except Exception:
+            pass
+    except OSError as err:
+        _preload_cuda_deps(err)
+)");
+  EXPECT_THAT(preload.always, SizeIs(1));
+  EXPECT_FALSE(preload.required);
 }
 
 TEST(TorchPreload, OtherTextGivesNothing) {
