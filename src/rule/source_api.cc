@@ -38,6 +38,21 @@ bool IsHostUnit(std::string_view path) {
   return path.ends_with(".cc") || path.ends_with(".cpp") || path.ends_with(".cxx");
 }
 
+// Of a call, whose parenthesis opens at `open`. Commas within <> count: a macro sees them too, and
+// what is asked has none.
+uint32_t ArgumentsAt(const std::vector<Token>& tokens, size_t open) {
+  int depth = 0;
+  uint32_t count = 1;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    if (text == "(" || text == "{" || text == "[") ++depth;
+    if (text == ")" || text == "}" || text == "]") --depth;
+    if (depth == 0) return i == open + 1 ? 0 : count;
+    if (depth == 1 && text == ",") ++count;
+  }
+  return 0;
+}
+
 class Search {
  public:
   explicit Search(const SourceContext& context) : context_(context) {}
@@ -62,16 +77,61 @@ class Search {
     for (size_t i = 0; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
       if (token.kind != TokenKind::kIdentifier || token.versioned) continue;
-      const auto row = rows_.find(token.text);
+      const auto row = rows_.find(NameAt(i));
       if (row == rows_.end()) continue;
       const bool member = i > 0 && (tokens[i - 1].text == "." || tokens[i - 1].text == "->");
       const bool called = i + 1 < tokens.size() && tokens[i + 1].text == "(";
       const std::string_view kind = table.At(row->second, "kind");
-      const bool function =
-          kind == "function" && !member && table.At(row->second, "change") != "layout";
+      const uint32_t arguments = ParseNumber(table.At(row->second, "arguments"));
+      const bool function = kind == "function" && !member &&
+                            table.At(row->second, "change") != "layout" &&
+                            (arguments == 0 || (called && ArgumentsAt(tokens, i + 1) == arguments));
       const bool field = kind == "field" && member && !called && properties && IsOfDevice(i);
-      if (function || field) lines_[row->second].insert(token.line);
+      const bool other = kind == "qualified" || (kind == "template" && IsReference(i));
+      if (function || field || other) lines_[row->second].insert(token.line);
     }
+  }
+
+  // "cub::Sum" with the namespaces that rows are of; else the bare name.
+  std::string NameAt(size_t i) const {
+    const auto& tokens = context_.code.tokens;
+    if (i >= 2 && tokens[i - 1].text == "::" &&
+        (tokens[i - 2].text == "cub" || tokens[i - 2].text == "thrust")) {
+      return std::string(tokens[i - 2].text) + "::" + std::string(tokens[i].text);
+    }
+    return std::string(tokens[i].text);
+  }
+
+  // texture<float, 2> t; of CUDA, and not of somebody's graphics library.
+  bool IsReference(size_t i) const {
+    const auto& tokens = context_.code.tokens;
+    if (context_.file.kind != SourceKind::kCuda) return false;
+    if (i + 1 >= tokens.size() || tokens[i + 1].text != "<") return false;
+    if (i > 0 && std::string_view("::.->").find(tokens[i - 1].text) != std::string_view::npos) {
+      return false;
+    }
+    for (size_t at = 1; at < tokens.size(); ++at) {
+      const std::string_view before = tokens[at - 1].text;
+      if (tokens[at].text == tokens[i].text &&
+          (before == "class" || before == "struct" || before == "using")) {
+        return false;
+      }
+    }
+    constexpr std::string_view kWords[] = {"tex1Dfetch",
+                                           "tex1D",
+                                           "tex2D",
+                                           "tex3D",
+                                           "cudaBindTexture",
+                                           "cudaReadModeElementType",
+                                           "cudaTextureType1D",
+                                           "cudaTextureType2D",
+                                           "cudaReadModeNormalizedFloat",
+                                           "surf2Dread",
+                                           "surf2Dwrite",
+                                           "cudaBindSurfaceToArray",
+                                           "cudaBindTextureToArray"};
+    return std::any_of(std::begin(kWords), std::end(kWords),
+                       [&](std::string_view word) { return Mentions(context_.code, word); });
   }
 
   // "p" of "cudaDeviceProp p", "const Stat& p": by what it is declared with, wherever in the file.
@@ -135,7 +195,7 @@ class Search {
   }
 
   const SourceContext& context_;
-  std::map<std::string_view, size_t> rows_;
+  std::map<std::string, size_t, std::less<>> rows_;
   std::map<size_t, std::set<uint32_t>> lines_;
   std::map<std::string_view, bool> devices_;  // by name: whether it is a cudaDeviceProp
   std::set<std::string_view> own_;            // names that the file declares

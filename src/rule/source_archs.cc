@@ -9,6 +9,15 @@
 namespace cuproof {
 namespace {
 
+// Whether the list is a target's property, and not the variable that targets take theirs from.
+bool IsProperty(const SourceContext& context, const std::vector<ArchRequest>& archs) {
+  const auto first = std::find_if(archs.begin(), archs.end(),
+                                  [](const ArchRequest& request) { return request.line != 0; });
+  return first != archs.end() &&
+         LineText(context.file.text, first->line).find("CMAKE_CUDA_ARCHITECTURES") ==
+             std::string_view::npos;
+}
+
 // The list as the file writes it, with what can be built and what is wanted.
 std::string ListText(const SourceContext& context, const std::vector<ArchRequest>& archs,
                      ArchSyntax syntax) {
@@ -40,6 +49,9 @@ std::string ListText(const SourceContext& context, const std::vector<ArchRequest
     case ArchSyntax::kTorchList:
       return fmt::format("TORCH_CUDA_ARCH_LIST{}\"{}\"", toml ? " = " : "=", fmt::join(parts, ";"));
     case ArchSyntax::kCmakeList:
+      if (IsProperty(context, archs)) {
+        return fmt::format("CUDA_ARCHITECTURES \"{}\"", fmt::join(parts, ";"));
+      }
       return toml ? fmt::format("CMAKE_CUDA_ARCHITECTURES = \"{}\"", fmt::join(parts, ";"))
                   : fmt::format("set(CMAKE_CUDA_ARCHITECTURES \"{}\")", fmt::join(parts, ";"));
     case ArchSyntax::kGencode:

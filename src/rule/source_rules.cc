@@ -39,8 +39,9 @@ void RunSourceRules(const SourceFile& file, const Target& target, std::vector<Fi
   const bool code = IsCode(file.kind);
   const Code tokens = code ? ReadCode(file.text) : Code();
   const auto lines = code ? std::vector<BuildLine>() : ReadBuildLines(file);
-  constexpr SourceRule kRules[] = {RuleSourceArchs,     RuleSourceApi,      RuleSourceStringAbi,
-                                   RuleSourceHeuristic, RuleSourceCompiler, RuleSourceTorchTarget};
+  constexpr SourceRule kRules[] = {RuleSourceArchs,      RuleSourceApi,       RuleSourceDeclared,
+                                   RuleSourceStringAbi,  RuleSourceHeuristic, RuleSourceCompiler,
+                                   RuleSourceTorchTarget};
   for (const SourceRule rule : kRules) rule({file, lines, tokens, target}, findings);
 }
 

@@ -19,6 +19,7 @@ struct SourceContext {
 using SourceRule = void (*)(const SourceContext&, std::vector<Finding>&);
 void RuleSourceArchs(const SourceContext& context, std::vector<Finding>& findings);        // CP701
 void RuleSourceApi(const SourceContext& context, std::vector<Finding>& findings);          // CP702
+void RuleSourceDeclared(const SourceContext& context, std::vector<Finding>& findings);     // CP702
 void RuleSourceStringAbi(const SourceContext& context, std::vector<Finding>& findings);    // CP703
 void RuleSourceHeuristic(const SourceContext& context, std::vector<Finding>& findings);    // CP704
 void RuleSourceCompiler(const SourceContext& context, std::vector<Finding>& findings);     // CP705

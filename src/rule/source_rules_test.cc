@@ -40,6 +40,11 @@ TEST(SourceRules, ListsAreWrittenAsTheFileWritesThem) {
             "TORCH_CUDA_ARCH_LIST=\"8.6;9.0;10.0\"");
   EXPECT_EQ(fix("CMakeLists.txt", "set(CMAKE_CUDA_ARCHITECTURES 80-real)\n"),
             "set(CMAKE_CUDA_ARCHITECTURES \"80-real;100-real\")");
+  EXPECT_EQ(fix("CMakeLists.txt", "set_property(TARGET x PROPERTY CUDA_ARCHITECTURES 80-real)\n"),
+            "CUDA_ARCHITECTURES \"80-real;100-real\"");
+  EXPECT_EQ(
+      fix("CMakeLists.txt", "set_target_properties(x PROPERTIES\n  CUDA_ARCHITECTURES 80-real)\n"),
+      "CUDA_ARCHITECTURES \"80-real;100-real\"");
   EXPECT_THAT(Of("Makefile", "F = -gencode arch=compute_100,code=sm_100\n", "13.0", "B200"),
               IsEmpty());
   // A toolkit that the tables do not know is held against nobody.

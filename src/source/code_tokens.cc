@@ -12,11 +12,13 @@ bool IsLetter(char c) {
 }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Macros by which code tells releases of CUDA apart.
+// Macros by which code tells releases of CUDA, and of what comes with it, apart.
 bool NamesVersion(std::string_view condition) {
   for (const std::string_view name :
        {"CUDART_VERSION", "CUDA_VERSION", "__CUDACC_VER_MAJOR__", "CUDA_VERSION_MAJOR",
-        "CUDA_API_VERSION", "USE_ROCM", "__HIP_PLATFORM_AMD__", "__HIPCC__", "HIP_PLATFORM"}) {
+        "CUDA_API_VERSION", "CUB_VERSION", "CUB_MAJOR_VERSION", "THRUST_VERSION",
+        "THRUST_MAJOR_VERSION", "CCCL_VERSION", "CCCL_MAJOR_VERSION", "__has_include", "USE_ROCM",
+        "__HIP_PLATFORM_AMD__", "__HIPCC__", "HIP_PLATFORM"}) {
     if (condition.find(name) != std::string_view::npos) return true;
   }
   return false;
