@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "output/escape.h"
@@ -35,28 +36,31 @@ std::string FixText(const BankFix& fix) {
 
 std::string AnswerText(const BankAnswer& answer, const std::array<uint32_t, 3>& block) {
   const WarpCost cost = CostOfBlock(answer.warps, answer.access.element_bytes);
+  uint32_t worst = 0;
+  for (const LaneElements& warp : answer.warps)
+    worst = std::max(worst, CostOfWarp(warp, answer.access.element_bytes).wavefronts);
   std::string text =
       fmt::format("{} of {}, block {}: {} in {}", EscapeTerminal(answer.access.index.text()),
                   Count(answer.access.element_bytes, "byte"), BlockText(block),
                   Count(cost.wavefronts, "wavefront"), Count(answer.warps.size(), "warp"));
+  if (cost.as_store != cost.wavefronts) text += fmt::format(" ({} as a store)", cost.as_store);
   if (cost.wavefronts == cost.least) return text + ", no conflicts\n";
-  return text + fmt::format(", {} without conflicts; bank {} is the fullest\n", cost.least,
-                            cost.worst_bank);
+  return text + fmt::format(", up to {} a warp; {} without conflicts\n", worst, cost.least);
 }
 
 Json AnswerJson(const BankAnswer& answer) {
   Json warps = Json::array();
   for (const LaneElements& warp : answer.warps) {
     const WarpCost cost = CostOfWarp(warp, answer.access.element_bytes);
-    warps.push_back({{"wavefronts", cost.wavefronts},
-                     {"least", cost.least},
-                     {"fullest_bank", cost.worst_bank}});
+    warps.push_back(
+        {{"wavefronts", cost.wavefronts}, {"least", cost.least}, {"as_store", cost.as_store}});
   }
   const WarpCost all = CostOfBlock(answer.warps, answer.access.element_bytes);
   return {{"element_bytes", answer.access.element_bytes},
           {"index", answer.access.index.text()},
           {"wavefronts", all.wavefronts},
           {"least", all.least},
+          {"as_store", all.as_store},
           {"warps", std::move(warps)}};
 }
 

@@ -31,9 +31,13 @@ bool Pairs(Lanes lanes, size_t distance) {
 /// lane shares its element with the lane beside it, or with the lane two away.
 bool GoTogether(Lanes lanes) { return Pairs(lanes, 1) || Pairs(lanes, 2); }
 
+struct Passes {
+  uint32_t needed = 0;
+  uint32_t least = 0;  // as many words, evenly dealt to the banks
+};
+
 /// One pass over the banks, or as many as the fullest bank has words.
-void AddPart(Lanes lanes, uint32_t element_bytes, uint32_t& worst, WarpCost& cost) {
-  if (lanes.empty()) return;
+Passes PassesOf(Lanes lanes, uint32_t element_bytes) {
   std::vector<uint64_t> words;
   for (const uint64_t element : lanes) {
     const uint64_t first = element * element_bytes / kBankBytes;
@@ -44,13 +48,8 @@ void AddPart(Lanes lanes, uint32_t element_bytes, uint32_t& worst, WarpCost& cos
   words.erase(std::unique(words.begin(), words.end()), words.end());
   std::array<uint32_t, kBanks> of_bank{};
   for (const uint64_t word : words) ++of_bank[word % kBanks];
-  const auto fullest = std::max_element(of_bank.begin(), of_bank.end());
-  cost.wavefronts += *fullest;
-  cost.least += static_cast<uint32_t>((words.size() + kBanks - 1) / kBanks);
-  if (*fullest > worst) {
-    worst = *fullest;
-    cost.worst_bank = static_cast<uint32_t>(fullest - of_bank.begin());
-  }
+  return {*std::max_element(of_bank.begin(), of_bank.end()),
+          static_cast<uint32_t>((words.size() + kBanks - 1) / kBanks)};
 }
 
 Lanes Part(Lanes lanes, size_t from, size_t count) {
@@ -74,7 +73,9 @@ Result<BankAccess> BankAccess::Parse(std::string_view text) {
         "'4: tx*33 + ty', got '{}'",
         text));
   }
-  auto index = BankIndex::Parse(text.substr(colon + 1));
+  std::string_view rest = text.substr(colon + 1);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  auto index = BankIndex::Parse(rest);
   if (!index) return index.error();
   access.index = std::move(*index);
   return access;
@@ -82,20 +83,24 @@ Result<BankAccess> BankAccess::Parse(std::string_view text) {
 
 WarpCost CostOfWarp(const LaneElements& elements, uint32_t element_bytes) {
   WarpCost cost;
-  uint32_t worst = 0;
-  const Lanes lanes(elements);
-  if (element_bytes <= 4 || (element_bytes == 8 && GoTogether(lanes))) {
-    AddPart(lanes, element_bytes, worst, cost);
-    return cost;
-  }
-  for (size_t half = 0; half < kWarp; half += kWarp / 2) {
-    const Lanes of_half = Part(lanes, half, kWarp / 2);
-    if (element_bytes == 8 || GoTogether(of_half)) {
-      AddPart(of_half, element_bytes, worst, cost);
-      continue;
+  const auto add_load = [&](Lanes part) {
+    const Passes passes = PassesOf(part, element_bytes);
+    cost.wavefronts += passes.needed;
+    cost.least += passes.least;
+  };
+  // Lanes of one part of a store: 32, 16 or 8.
+  const size_t of_part = kWarp / std::max(element_bytes / kBankBytes, uint32_t{1});
+  for (size_t part = 0; part < kWarp; part += of_part)
+    cost.as_store += PassesOf(Part(elements, part, of_part), element_bytes).needed;
+  const size_t of_pair = std::min<size_t>(2 * of_part, kWarp);
+  for (size_t pair = 0; pair < kWarp; pair += of_pair) {
+    const Lanes both = Part(elements, pair, of_pair);
+    if (of_part == kWarp || GoTogether(both)) {
+      add_load(both);
+    } else {
+      add_load(Part(both, 0, of_part));
+      add_load(Part(both, of_part, of_part));
     }
-    AddPart(Part(of_half, 0, kWarp / 4), element_bytes, worst, cost);
-    AddPart(Part(of_half, kWarp / 4, kWarp / 4), element_bytes, worst, cost);
   }
   return cost;
 }
@@ -123,15 +128,11 @@ Result<std::vector<LaneElements>> ElementsOfBlock(const BankAccess& access,
 
 WarpCost CostOfBlock(const std::vector<LaneElements>& warps, uint32_t element_bytes) {
   WarpCost sum;
-  uint32_t worst = 0;
   for (const LaneElements& warp : warps) {
     const WarpCost cost = CostOfWarp(warp, element_bytes);
     sum.wavefronts += cost.wavefronts;
     sum.least += cost.least;
-    if (cost.wavefronts > worst) {
-      worst = cost.wavefronts;
-      sum.worst_bank = cost.worst_bank;
-    }
+    sum.as_store += cost.as_store;
   }
   return sum;
 }

@@ -23,11 +23,11 @@ struct BankAccess {
   static Result<BankAccess> Parse(std::string_view text);
 };
 
-/// What one warp's access costs.
+/// What one warp's access costs: passes through the banks.
 struct WarpCost {
-  uint32_t wavefronts = 0;  // passes through the banks
-  uint32_t least = 0;       // with no two words of one bank in a pass
-  uint32_t worst_bank = 0;  // of the pass with most words in one bank
+  uint32_t wavefronts = 0;  // of a load
+  uint32_t least = 0;       // of a load with no two words of one bank in a pass
+  uint32_t as_store = 0;    // of a store to the same place
 };
 
 /// Elements that the lanes of one warp touch; a warp that is not full has fewer.

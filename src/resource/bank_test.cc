@@ -58,6 +58,21 @@ TEST(Bank, WideElementsGoInHalvesAndQuarters) {
   EXPECT_EQ(Wavefronts("16: tx*9"), 4u);
 }
 
+uint32_t AsStore(std::string_view text) {
+  const auto access = BankAccess::Parse(text);
+  return CostOfWarp(Elements(text, {32, 1, 1}).front(), access->element_bytes).as_store;
+}
+
+TEST(Bank, PartsOfAStoreNeverGoTogether) {
+  EXPECT_EQ(AsStore("4: 7"), 1u);
+  EXPECT_EQ(AsStore("4: tx*32"), 32u);
+  EXPECT_EQ(AsStore("8: tx/2"), 2u);
+  EXPECT_EQ(AsStore("8: tx*16"), 32u);
+  EXPECT_EQ(AsStore("16: tx/2"), 4u);
+  EXPECT_EQ(AsStore("16: 3"), 4u);
+  EXPECT_EQ(Wavefronts("16: 3"), 2u);
+}
+
 TEST(Bank, NeighboursThatWantTheSameGoTogether) {
   EXPECT_EQ(Wavefronts("8: tx/2"), 1u);
   EXPECT_EQ(Wavefronts("8: (tx & 1) + tx/4*2"), 1u);

@@ -9,7 +9,9 @@ namespace {
 
 std::string Shown(const PtxScope& scope, const PtxStatement& statement) {
   const std::string_view rest = scope.text.substr(statement.offset);
-  return std::string(rest.substr(0, std::min<size_t>(rest.find_first_of(";\n"), 120)));
+  std::string shown(rest.substr(0, std::min<size_t>(rest.find_first_of(";\n"), 120)));
+  std::replace(shown.begin(), shown.end(), '\t', ' ');
+  return shown;
 }
 
 void AddVariables(const std::vector<PtxStatement>& statements, PtxVariables& variables) {

@@ -2,6 +2,7 @@
 //   NAME BYTES OFFSET0 ... OFFSET31
 // For each, loads and stores of one warp at these byte offsets. Prints the clocks that a multiprocessor
 // takes for one such instruction when eight warps keep its pipe full: one wavefront takes one clock.
+// Volatile: without it ptxas keeps one load of all.
 // usage: banks [WARPS] < PATTERNS; one warp is for a profiler that counts wavefronts.
 #include <cstdio>
 #include <cstdlib>
@@ -28,25 +29,25 @@ __global__ void access(const int* offsets, long long* clocks, unsigned* sink) {
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       if constexpr (STORE) {
-        if constexpr (BYTES == 1) asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(a) : "memory");
-        if constexpr (BYTES == 2) asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"((short)a) : "memory");
-        if constexpr (BYTES == 4) asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory");
+        if constexpr (BYTES == 1) asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(address), "r"(a) : "memory");
+        if constexpr (BYTES == 2) asm volatile("st.volatile.shared.u16 [%0], %1;" ::"r"(address), "h"((short)a) : "memory");
+        if constexpr (BYTES == 4) asm volatile("st.volatile.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory");
         if constexpr (BYTES == 8)
-          asm volatile("st.shared.v2.b32 [%0], {%1,%2};" ::"r"(address), "r"(a), "r"(b) : "memory");
+          asm volatile("st.volatile.shared.v2.b32 [%0], {%1,%2};" ::"r"(address), "r"(a), "r"(b) : "memory");
         if constexpr (BYTES == 16)
-          asm volatile("st.shared.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+          asm volatile("st.volatile.shared.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
       } else {
-        if constexpr (BYTES == 1) asm volatile("ld.shared.u8 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
+        if constexpr (BYTES == 1) asm volatile("ld.volatile.shared.u8 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
         if constexpr (BYTES == 2) {
           short s;
-          asm volatile("ld.shared.u16 %0, [%1];" : "=h"(s) : "r"(address) : "memory");
+          asm volatile("ld.volatile.shared.u16 %0, [%1];" : "=h"(s) : "r"(address) : "memory");
           a = s;
         }
-        if constexpr (BYTES == 4) asm volatile("ld.shared.b32 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
+        if constexpr (BYTES == 4) asm volatile("ld.volatile.shared.b32 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
         if constexpr (BYTES == 8)
-          asm volatile("ld.shared.v2.b32 {%0,%1}, [%2];" : "=r"(a), "=r"(b) : "r"(address) : "memory");
+          asm volatile("ld.volatile.shared.v2.b32 {%0,%1}, [%2];" : "=r"(a), "=r"(b) : "r"(address) : "memory");
         if constexpr (BYTES == 16)
-          asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(address) : "memory");
+          asm volatile("ld.volatile.shared.v4.b32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(address) : "memory");
       }
     }
   }

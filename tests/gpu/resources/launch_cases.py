@@ -87,7 +87,7 @@ def cluster_outcome(launch, kernel):
         return INVALID_CLUSTER
     if size > (LARGEST_CLUSTER if launch.nonportable else PORTABLE_CLUSTER):
         return INVALID_CLUSTER
-    return INVALID_VALUE if launch.grid[0] % size else OK
+    return INVALID_CLUSTER if launch.grid[0] % size else OK
 
 
 def predict(launch, kernel, largest_block):
