@@ -74,7 +74,7 @@ class Writer {
     AddNumber("max_cluster_rank", kernel.max_cluster_rank, out);
     AddParameters(kernel, out);
     AddSource(kernel, out);
-    Add(out, R"(,"damaged":{},"occupancy":[)", kernel.damaged);
+    Add(out, R"(,"relocatable":{},"damaged":{},"occupancy":[)", kernel.relocatable, kernel.damaged);
     AddAnswers(row, out);
     Add(out, "]}}");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "target/facts.h"
@@ -49,8 +50,30 @@ bool Before(const KernelLine& a, const KernelLine& b, KernelOrder order) {
     const uint64_t registers_b = KeyOf(b, KernelOrder::kRegisters);
     if (registers_a != registers_b) return registers_a > registers_b;
   }
-  if (a.row->name != b.row->name) return *a.row->name < *b.row->name;
+  if (a.name_rank != b.name_rank) return a.name_rank < b.name_rank;
   return Shown(a) < Shown(b);
+}
+
+// A program has what went into the device link besides what came out of it.
+std::unordered_set<const std::string*> LinkedNames(const FileKernels& file) {
+  std::unordered_set<const std::string*> names;
+  for (const KernelRow& row : file.kernels) {
+    if (!row.resources.relocatable) names.insert(row.name);
+  }
+  return names;
+}
+
+// Names are long and alike: each is compared with others once, not in every comparison of lines.
+void RankNames(std::vector<KernelLine>& lines) {
+  std::unordered_map<const std::string*, uint32_t> ranks;
+  for (const KernelLine& line : lines) ranks.emplace(line.row->name, 0);
+  std::vector<const std::string*> names;
+  names.reserve(ranks.size());
+  for (const auto& [name, rank] : ranks) names.push_back(name);
+  std::sort(names.begin(), names.end(),
+            [](const std::string* a, const std::string* b) { return *a < *b; });
+  for (size_t i = 0; i < names.size(); ++i) ranks[names[i]] = static_cast<uint32_t>(i);
+  for (KernelLine& line : lines) line.name_rank = ranks[line.row->name];
 }
 
 void MergeCopies(std::vector<KernelLine>& lines) {
@@ -86,13 +109,16 @@ uint64_t SpillBytes(const KernelResources& kernel) {
 std::vector<KernelLine> KernelLines(const FileKernels& file, const LaunchQuestion& question,
                                     KernelOrder order) {
   std::vector<KernelLine> lines;
+  const auto linked = LinkedNames(file);
   for (const KernelRow& row : file.kernels) {
     if (!row.resources.is_entry) continue;
+    if (row.resources.relocatable && linked.contains(row.name)) continue;
     const std::vector<uint32_t> own = {CurrentSm(row.arch.number)};
     for (const uint32_t sm : row.gpus.empty() ? own : row.gpus) {
-      lines.push_back({&row, AnswerLaunch(row.resources, sm, question), 1});
+      lines.push_back({&row, AnswerLaunch(row.resources, sm, question), 1, 0});
     }
   }
+  RankNames(lines);
   std::sort(lines.begin(), lines.end(),
             [&](const KernelLine& a, const KernelLine& b) { return Before(a, b, order); });
   MergeCopies(lines);

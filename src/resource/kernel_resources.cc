@@ -256,6 +256,7 @@ class Reader {
     KernelResources& kernel = draft.kernel;
     kernel.abi = cubin_.info().abi;
     kernel.sm = cubin_.info().sm;
+    kernel.relocatable = cubin_.info().relocatable;
     if (cubin_.info().toolkit.known()) kernel.toolkit = cubin_.info().toolkit;
     // Without a symbol: only kernels have parameters in a bank of their own.
     if (!draft.has_symbol) kernel.is_entry = draft.has_constants;

@@ -45,7 +45,8 @@ struct KernelResources {
   uint32_t sm = 0;
   uint8_t abi = 0;
   Version toolkit;
-  bool damaged = false;  // its attributes end in something that is none: numbers may be missing
+  bool relocatable = false;  // before the device link, which adds what other functions take
+  bool damaged = false;      // its attributes end in something that is none: numbers may be missing
   std::optional<uint32_t> registers;         // of a thread
   std::optional<uint32_t> stack_frame;       // bytes of a thread; no value: with those of others
   std::optional<uint32_t> cumulative_stack;  // with those of what it calls

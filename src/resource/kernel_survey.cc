@@ -96,6 +96,7 @@ class Surveyor {
                               ? EveryCubin(images)
                               : CubinsFor(images, options_.gpus, file.ptx_modules);
     ReadCubins(opened, unit, threads, choice, images, file);
+    if (file.kernels.empty() && file.ptx_modules == 0 && !unit.named) return;
     const std::lock_guard lock(mutex_);
     survey_.files.push_back(std::move(file));
   }

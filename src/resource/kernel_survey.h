@@ -53,7 +53,7 @@ struct SurveyOptions {
 struct Survey {
   std::vector<Root> roots;
   std::shared_ptr<KernelNames> names;
-  std::vector<FileKernels> files;  // by path; only those with device code
+  std::vector<FileKernels> files;  // by path; those with kernels, and those that were named
   std::vector<Error> problems;
 };
 
