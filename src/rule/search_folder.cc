@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "container/walk.h"
 #include "rule/rule.h"
 
@@ -25,9 +23,11 @@ void RuleSearchFolder(const FileContext& context, std::vector<Finding>& findings
   if (folders.empty()) return;
   Finding finding = NewFinding(context, "CP313", Severity::kNote);
   finding.subject = folders.front();
-  finding.message =
-      fmt::format("looks for libraries in {} of the machine that built it: {}",
-                  folders.size() == 1 ? "a folder" : "folders", fmt::join(folders, ", "));
+  // The same words for all, so that files of one build are one line of the text.
+  finding.message = "looks for libraries in folders of the machine that built it";
+  for (const std::string& folder : folders) {
+    finding.evidence.push_back("in RPATH or RUNPATH: " + folder);
+  }
   finding.evidence.emplace_back(
       "what lies there on another machine is taken before the libraries of the system");
   finding.fix = "patchelf --set-rpath '$ORIGIN' FILE, or auditwheel repair for a wheel";
