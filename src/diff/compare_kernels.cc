@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "diff/compare.h"
 #include "resource/measured_kernel.h"
@@ -20,13 +21,39 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-// Of several with one name (static kernels of several sources), nothing is compared.
+bool SameLayout(const KernelResources& a, const KernelResources& b) {
+  const auto same = [](const KernelParameter& x, const KernelParameter& y) {
+    return x.ordinal == y.ordinal && x.offset == y.offset && x.size == y.size;
+  };
+  return a.parameters.size() == b.parameters.size() &&
+         std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), same);
+}
+
+bool SameNumbers(const KernelResources& a, const KernelResources& b) {
+  const auto spills = [](const KernelResources& kernel) {
+    return kernel.spills ? std::tuple(true, kernel.spills->stores, kernel.spills->loads)
+                         : std::tuple(false, uint64_t{0}, uint64_t{0});
+  };
+  return a.registers == b.registers && spills(a) == spills(b) && SameLayout(a, b);
+}
+
+// Of two with one name: the one that was linked, where the other is the same before its device link
+// (then it has no constant bank yet); any, where both say the same (a template that several sources
+// use); null where they differ, as static kernels of several sources do.
+const KernelRow* OneOf(const KernelRow* known, const KernelRow* other) {
+  if (!known) return nullptr;
+  const bool linked = !known->resources.constants.empty();
+  const bool other_linked = !other->resources.constants.empty();
+  if (linked != other_linked) return linked ? known : other;
+  return SameNumbers(known->resources, other->resources) ? known : nullptr;
+}
+
 std::map<Key, const KernelRow*> ByKey(const FileKernels& file) {
   std::map<Key, const KernelRow*> rows;
   for (const KernelRow& row : file.kernels) {
     if (!row.resources.is_entry) continue;
     const auto [at, is_new] = rows.emplace(Key{StableName(*row.name), ArchText(row.arch)}, &row);
-    if (!is_new) at->second = nullptr;
+    if (!is_new) at->second = OneOf(at->second, &row);
   }
   return rows;
 }
@@ -35,14 +62,6 @@ std::set<std::string> NamesOf(const std::map<Key, const KernelRow*>& rows) {
   std::set<std::string> names;
   for (const auto& [key, row] : rows) names.insert(key.name);
   return names;
-}
-
-bool SameLayout(const KernelResources& a, const KernelResources& b) {
-  const auto same = [](const KernelParameter& x, const KernelParameter& y) {
-    return x.ordinal == y.ordinal && x.offset == y.offset && x.size == y.size;
-  };
-  return a.parameters.size() == b.parameters.size() &&
-         std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), same);
 }
 
 std::string LayoutText(const KernelResources& kernel) {

@@ -161,5 +161,23 @@ TEST(CompareKernels, TellsRegistersSpillsAndParameters) {
               ElementsAre("parameter 1: 8 bytes at offset 8, was 4 bytes at offset 8"));
 }
 
+TEST(CompareKernels, OfTwoWithOneNameTheLinkedOneCounts) {
+  const std::string name = "kernel";
+  FileKernels was;
+  was.kernels = {Row(name, 24, {}), Row(name, 40, {})};
+  was.kernels[1].resources.constants = {{0, 528}};
+  FileKernels is;
+  is.kernels = {Row(name, 48, {})};
+  ReleaseFile before = File("k.so", Cover::kNone, Cover::kOwn);
+  ReleaseFile after = before;
+  before.kernels = &was;
+  after.kernels = &is;
+  EXPECT_THAT(Said(Of(before, after)), ElementsAre("registers kernel for sm_90: 40 -> 48"));
+  was.kernels[0].resources.constants = {{0, 528}};
+  EXPECT_THAT(Said(Of(before, after)), IsEmpty()) << "two static kernels: which one is not known";
+  was.kernels[0].resources.registers = 40;
+  EXPECT_THAT(Said(Of(before, after)), ElementsAre("registers kernel for sm_90: 40 -> 48"));
+}
+
 }  // namespace
 }  // namespace cuproof

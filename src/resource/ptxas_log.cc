@@ -125,10 +125,15 @@ class LogReader {
     std::string_view name = line.substr(line.find(kPropertiesWords) + kPropertiesWords.size());
     name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
     name = name.substr(0, name.find(' '));
-    const auto entry = std::find_if(open_.begin(), open_.end(), [&](const Open& one) {
-      return one.awaited == Awaited::kProperties && log_.kernels[one.kernel].resources.name == name;
-    });
-    if (entry != open_.end()) {
+    Open* entry = nullptr;
+    for (Open& one : open_) {
+      if (one.awaited != Awaited::kProperties || log_.kernels[one.kernel].resources.name != name)
+        continue;
+      // The same kernel for two architectures at once: which of them this is about is not told.
+      if (entry) log_.kernels[entry->kernel].mixed = log_.kernels[one.kernel].mixed = true;
+      if (!entry) entry = &one;
+    }
+    if (entry) {
       entry->awaited = Awaited::kFrame;
       entry->since = number;
     } else if (!name.empty()) {
@@ -141,8 +146,11 @@ class LogReader {
     Open* only = nullptr;
     bool several = false;
     for (Open& one : open_) {
-      if (one.awaited != awaited) continue;
-      several |= only != nullptr;
+      // Of those that wait for a frame line where one has passed, some wait for this already.
+      const bool maybe = awaited == Awaited::kUsed && one.awaited == Awaited::kFrame &&
+                         frames_passed_ > 0 && log_.kernels[one.kernel].mixed;
+      if (one.awaited != awaited && !maybe) continue;
+      several |= only != nullptr || maybe;
       only = &one;
     }
     if (only && !several) return only;

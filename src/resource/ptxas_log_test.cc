@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace cuproof {
 namespace {
 
@@ -103,6 +105,75 @@ TEST(PtxasLog, LinesThatCouldBeOfTwoKernelsAreGivenToNone) {
   // What comes after is not hurt.
   ExpectA(ReadPtxasLog(std::string(kEntryB) + kEntryA + kPropertiesA + kPropertiesB + kFrameA +
                        kFrameB + kUsedA + kUsedB + kA));
+}
+
+TEST(PtxasLog, OneKernelForTwoArchitecturesAtOnceIsGivenToNone) {
+  std::string other = kEntryA;
+  other.replace(other.find("sm_80"), 5, "sm_90");
+  const PtxasLog log = ReadPtxasLog(std::string(kEntryA) + other + kPropertiesA + kFrameA + kUsedA +
+                                    kPropertiesA + kFrameB + kUsedB);
+  ASSERT_EQ(log.kernels.size(), 2u);
+  EXPECT_FALSE(log.kernels[0].resources.registers);
+  EXPECT_FALSE(log.kernels[1].resources.registers);
+}
+
+// The lines of one compilation of four kernels, one function before the last. The number of each
+// kernel is in all that is said of it.
+std::vector<std::string> Compilation(const std::string& arch, uint32_t first) {
+  std::vector<std::string> lines;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const std::string name = "_Z1" + std::string(1, static_cast<char>('a' + i)) + "v";
+    const std::string number = std::to_string(first + i);
+    if (i == 3) {
+      lines.push_back("ptxas info    : Function properties for _Z1fv\n");
+      lines.emplace_back(kFrameB);
+    }
+    lines.push_back("ptxas info    : Compiling entry function '" + name + "' for '" + arch + "'\n");
+    lines.push_back("ptxas info    : Function properties for " + name + "\n");
+    lines.push_back("    " + number + " bytes stack frame, " + number + " bytes spill stores, " +
+                    number + " bytes spill loads\n");
+    lines.push_back("ptxas info    : Used " + number + " registers, used 1 barriers\n");
+    lines.push_back("ptxas info    : Compile time = 1.5 ms\n");
+  }
+  return lines;
+}
+
+TEST(PtxasLog, OfAnyMixtureOfThreeCompilationsNothingIsWrong) {
+  const std::vector<std::vector<std::string>> all = {
+      Compilation("sm_80", 10), Compilation("sm_90", 20), Compilation("sm_90", 30)};
+  std::minstd_rand random(7);
+  uint64_t told = 0;
+  for (int round = 0; round < 2000; ++round) {
+    // The third one has kernels of its own.
+    std::vector<size_t> next(all.size());
+    std::string text;
+    for (;;) {
+      std::vector<size_t> left;
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (next[i] < all[i].size()) left.push_back(i);
+      }
+      if (left.empty()) break;
+      const size_t from = left[random() % left.size()];
+      for (size_t count = 1 + random() % 6; count > 0 && next[from] < all[from].size(); --count) {
+        std::string line = all[from][next[from]++];
+        const size_t name = from == 2 ? line.find("_Z1") : std::string::npos;
+        if (name != std::string::npos) line.replace(name, 3, "_Z2x");
+        text += line;
+      }
+    }
+    for (const LogKernel& kernel : ReadPtxasLog(text).kernels) {
+      if (!kernel.resources.registers) continue;
+      ++told;
+      const bool third = kernel.resources.name[2] == '2';
+      const uint32_t first = third ? 30 : kernel.arch == "sm_80" ? 10 : 20;
+      const auto kind = static_cast<uint32_t>(kernel.resources.name[third ? 4 : 3] - 'a');
+      ASSERT_EQ(kernel.resources.registers, first + kind) << round << '\n' << text;
+      if (kernel.resources.spills) {
+        ASSERT_EQ(kernel.resources.spills->loads, first + kind) << round << '\n' << text;
+      }
+    }
+  }
+  EXPECT_GT(told, 2000u * 12 / 4) << "not much is left";
 }
 
 TEST(PtxasLog, CutAnywhereNothingIsWrong) {
