@@ -23,8 +23,10 @@ std::optional<PtxAddress> SumOf(PtxScope& scope, std::string_view a, std::string
 }
 
 std::optional<PtxAddress> AddressOf(PtxScope& scope, std::string_view operand) {
-  if (const auto found = scope.variables.find(operand); found != scope.variables.end()) {
-    return PtxAddress{found->second, 0, false};
+  for (const PtxVariables* variables : {&scope.locals, &scope.globals}) {
+    if (const auto found = variables->find(operand); found != variables->end()) {
+      return PtxAddress{found->second, 0, false};
+    }
   }
   return scope.addresses.Get(operand, [&]() -> std::optional<PtxAddress> {
     const PtxStatement* definition = scope.flow.Definition(operand);

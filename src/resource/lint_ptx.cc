@@ -26,9 +26,11 @@ void AddVariables(const std::vector<PtxStatement>& statements, PtxVariables& var
 
 void AddLint(const PtxScope& scope, PtxLintKind kind, const PtxStatement& statement,
              std::string detail, std::vector<PtxLint>& lints) {
-  for (PtxLint& lint : lints) {
-    if (lint.kind != kind || lint.function != scope.body.name) continue;
-    ++lint.count;
+  // Those of this function stand last.
+  for (auto lint = lints.rbegin(); lint != lints.rend() && lint->function == scope.body.name;
+       ++lint) {
+    if (lint->kind != kind) continue;
+    ++lint->count;
     return;
   }
   lints.push_back({kind, std::string(scope.body.name), statement.offset, 1, Shown(scope, statement),
@@ -41,10 +43,10 @@ std::vector<PtxLint> LintPtx(std::string_view text) {
   AddVariables(module.globals, globals);
   std::vector<PtxLint> lints;
   for (const PtxBody& body : module.bodies) {
-    PtxVariables variables = globals;
-    AddVariables(body.statements, variables);
+    PtxVariables locals;
+    AddVariables(body.statements, locals);
     const PtxFlow flow(body);
-    PtxScope scope = {body, flow, variables, text};
+    PtxScope scope = {body, flow, locals, globals, text};
     LintWideArithmetic(scope, lints);
     LintGuardedShuffle(scope, lints);
     LintMisalignedVector(scope, lints);

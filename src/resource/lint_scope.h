@@ -23,7 +23,8 @@ struct PtxAddress {
 struct PtxScope {
   const PtxBody& body;
   const PtxFlow& flow;
-  const PtxVariables& variables;
+  const PtxVariables& locals;
+  const PtxVariables& globals;
   std::string_view text;
   PtxAnswers<bool> from_f32{false};
   PtxAnswers<bool> to_f32{false};

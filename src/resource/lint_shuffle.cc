@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "resource/lint_scope.h"
@@ -9,7 +10,8 @@ namespace cuproof {
 namespace {
 
 constexpr uint32_t kAllLanes = 0xFFFFFFFF;
-constexpr int kDeepest = 16;  // definitions followed from a predicate
+constexpr int kDeepest = 16;             // definitions followed from a predicate
+constexpr size_t kLongestRegion = 1000;  // statements; text can have a branch in each to its end
 
 std::optional<int64_t> Combine(const PtxStatement& statement, int64_t a, int64_t b) {
   if (statement.Is("and")) return a & b;
@@ -135,7 +137,8 @@ std::optional<uint32_t> MaskOf(const PtxFlow& flow, std::string_view operand) {
 void LintGuardedShuffle(PtxScope& scope, std::vector<PtxLint>& lints) {
   const auto& statements = scope.body.statements;
   for (const Region& region : RegionsOf(scope)) {
-    for (size_t i = region.begin + 1; i < region.end; ++i) {
+    const size_t end = std::min(region.end, region.begin + kLongestRegion);
+    for (size_t i = region.begin + 1; i < end; ++i) {
       const PtxStatement& statement = statements[i];
       if (statement.IsLabel()) break;  // it can be reached from elsewhere
       if (!statement.Is("shfl.sync") || statement.operands.size() < 5) continue;
