@@ -33,7 +33,6 @@ def unused(env, module):
 def a_library_of_which_nothing_is_used(env):
     a = env.library("libone.so", "int one(void) { return 1; }\n")
     b = env.library("libtwo.so", "int two(void) { return 2; }\n")
-    # A name that both have is the first one's: ldd tells the second, and we tell less.
     c = env.library("libthree.so", "int three(void) { return 3; }\nint data_of_three = 3;\n")
     origin = "-Wl,-rpath,$ORIGIN"
     for wanted, more, idle in (
