@@ -88,6 +88,7 @@ Survey ReadKernels(const std::vector<std::string>& paths, SurveyOptions options)
   uint64_t bytes = 0;
   for (const Unit& unit : inventory.units) bytes += unit.size;
   Progress progress(bytes, inventory.units.size());
+  options.on_bytes = [&](uint64_t size) { progress.AddBytes(size); };
   options.on_unit_done = [&](uint64_t size) {
     progress.AddBytes(size);
     progress.AddFile();

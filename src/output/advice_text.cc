@@ -67,7 +67,14 @@ std::vector<std::string> AdviceTexts(const KernelLine& line, const LaunchQuestio
   if (!line.answer) return texts;
   const auto advice = AdviceFor(line.row->resources, line.answer->sm, question);
   if (!advice) return texts;
-  const uint32_t registers = line.row->resources.registers.value_or(0);
+  const KernelResources& kernel = line.row->resources;
+  const uint32_t registers = kernel.registers.value_or(0);
+  if (kernel.register_limit && SpillBytes(kernel) > 0) {
+    texts.push_back(
+        fmt::format("compiled for at most {} registers (__launch_bounds__, __maxnreg__ "
+                    "or -maxrregcount), and spills",
+                    *kernel.register_limit));
+  }
   AddLaunch(*advice, registers, texts);
   AddSteps(*advice, registers, texts);
   AddMemory(*advice, texts);

@@ -17,12 +17,10 @@ namespace {
 
 constexpr size_t kUsualRows = 25;
 constexpr size_t kNarrowestName = 16;
+constexpr size_t kIndent = 2;
+constexpr size_t kGap = 2;  // between columns
 constexpr size_t kWidestName = 100;
-// Of all columns but the name, with the longest usual words: all of them, and in a narrow terminal
-// those that are left.
-constexpr size_t kNumbersWidth = 80;
-constexpr size_t kNarrow = 100;
-constexpr size_t kNarrowNumbersWidth = 64;
+constexpr size_t kNarrow = 100;  // columns: below, two of ours are left out
 constexpr double kLowOccupancy = 0.25;
 
 // Which of the marks were used, to explain only those.
@@ -140,27 +138,30 @@ void AddOccupancy(const KernelLine& line, Marks& marks, std::vector<Span>& cells
   cells.push_back({LimitText(occupancy), Tone::kDim});
 }
 
-std::vector<Span> Cells(const KernelLine& line, size_t name_width, Marks& marks) {
-  const KernelResources& kernel = line.row->resources;
+Span NameCell(const KernelLine& line, size_t width) {
   const std::string copies = line.copies > 1 ? fmt::format(" x{}", line.copies) : "";
-  std::vector<Span> cells = {
-      {ShortKernelName(*line.row->name, name_width - copies.size()) + copies, Tone::kBold},
-      {"sm_" + ArchText(line.row->arch) +
-       (line.answer && line.answer->sm != line.row->arch.number
-            ? fmt::format(" on {}", line.answer->sm)
-            : "")},
-      {OrDash(kernel.registers)},
-      SpillText(kernel, marks),
-      StackText(kernel, marks),
-      NumberOrNone(kernel.static_shared),
-      NumberOrNone(kernel.barriers)};
+  return {ShortKernelName(*line.row->name, width - copies.size()) + copies, Tone::kBold};
+}
+
+// All but the name.
+std::vector<Span> Numbers(const KernelLine& line, Marks& marks) {
+  const KernelResources& kernel = line.row->resources;
+  std::vector<Span> cells = {{"sm_" + ArchText(line.row->arch) +
+                              (line.answer && line.answer->sm != line.row->arch.number
+                                   ? fmt::format(" on {}", line.answer->sm)
+                                   : "")},
+                             {OrDash(kernel.registers)},
+                             SpillText(kernel, marks),
+                             StackText(kernel, marks),
+                             NumberOrNone(kernel.static_shared),
+                             NumberOrNone(kernel.barriers)};
   AddOccupancy(line, marks, cells);
   return cells;
 }
 
 // Barriers and warps: the one is seldom the question, the other is told by the occupancy.
-constexpr size_t kBarrierColumn = 6;
-constexpr size_t kWarpsColumn = 8;
+constexpr size_t kBarrierColumn = 5;
+constexpr size_t kWarpsColumn = 7;
 
 template <typename Cell>
 std::vector<Cell> Fitting(std::vector<Cell> cells, const Style& style) {
@@ -172,8 +173,8 @@ std::vector<Cell> Fitting(std::vector<Cell> cells, const Style& style) {
 
 std::vector<Span> Header() {
   std::vector<Span> cells;
-  for (const char* name : {"kernel", "arch", "regs", "spill st/ld", "stack", "smem", "bar", "block",
-                           "warps", "occ", "limit"}) {
+  for (const char* name :
+       {"arch", "regs", "spill st/ld", "stack", "smem", "bar", "block", "warps", "occ", "limit"}) {
     cells.push_back({name, Tone::kDim});
   }
   return cells;
@@ -234,12 +235,11 @@ void AppendLegend(const Marks& marks, const Style& style, std::string& out) {
   }
 }
 
-// The names get what the numbers leave.
-size_t NameWidth(const Style& style) {
-  if (!style.terminal && style.verbose) return kWidestName;
-  const size_t numbers = style.width < kNarrow ? kNarrowNumbersWidth : kNumbersWidth;
-  const size_t width = style.width > numbers ? style.width - numbers : 0;
-  return std::clamp(width, kNarrowestName, kWidestName);
+std::vector<Align> Columns(const Style& style) {
+  std::vector<Align> columns = {Align::kLeft};
+  columns.insert(columns.end(), 8, Align::kRight);
+  columns.push_back(Align::kBroken);
+  return Fitting(columns, style);
 }
 
 class Writer {
@@ -265,25 +265,49 @@ class Writer {
     AppendParagraph(style_, {0, 2, label, {{Summary(file, lines)}}}, out_);
     if (lines.empty()) return;
     const size_t rows = RowsOf(lines.size());
-    TextTable table(Fitting<Align>(
-        {Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-         Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kBroken},
-        style_));
-    table.Row(Fitting(Header(), style_));
-    for (size_t i = 0; i < rows; ++i) {
-      table.Row(Fitting(Cells(lines[i], NameWidth(style_), marks_), style_));
-      if (!options_.advice) continue;
-      for (const std::string& text : AdviceTexts(lines[i], options_.question))
-        table.Note(0, {"  " + text});
+    std::vector<std::vector<Span>> numbers = {Fitting(Header(), style_)};
+    for (size_t i = 0; i < rows; ++i) numbers.push_back(Fitting(Numbers(lines[i], marks_), style_));
+    const size_t width = NameWidth(numbers);
+    std::vector<Align> columns = Columns(style_);
+    columns.insert(columns.begin(), Align::kLeft);
+    TextTable table(columns);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      std::vector<Span>& row = numbers[i];
+      row.insert(row.begin(), i ? NameCell(lines[i - 1], width) : Span{"kernel", Tone::kDim});
+      table.Row(std::move(row));
     }
-    table.Append(style_, 2, out_);
+    table.Append(style_, kIndent, out_);
     if (rows < lines.size()) {
       const std::string more =
           fmt::format("... and {} more: --verbose shows all, --top N the first N",
                       Thousands(lines.size() - rows));
       out_ += "  " + Paint(style_, Tone::kDim, more) + "\n";
     }
+    if (options_.advice) AppendAdvice(lines, rows, width);
     out_ += "\n";
+  }
+
+  // The names get what the numbers leave.
+  size_t NameWidth(const std::vector<std::vector<Span>>& numbers) const {
+    if (!style_.terminal && style_.verbose) return kWidestName;
+    TextTable probe(Columns(style_));
+    for (const std::vector<Span>& row : numbers) probe.Row(row);
+    const size_t taken = kIndent + probe.Width() + kGap;
+    return std::clamp(style_.width > taken ? style_.width - taken : 0, kNarrowestName, kWidestName);
+  }
+
+  void AppendAdvice(const std::vector<KernelLine>& lines, size_t rows, size_t width) {
+    for (size_t i = 0; i < rows; ++i) {
+      const KernelLine& line = lines[i];
+      const std::string name = ShortKernelName(*line.row->name, width);
+      const std::string where = line.answer ? fmt::format("on sm_{}, {} threads a block",
+                                                          line.answer->sm, line.answer->block)
+                                            : "";
+      AppendParagraph(style_, {2, 4, {name + "  ", Tone::kBold}, {{where}}}, out_);
+      for (const std::string& text : AdviceTexts(line, options_.question)) {
+        AppendParagraph(style_, {4, 6, {"- "}, {{text}}}, out_);
+      }
+    }
   }
 
   const ResourcesTextOptions& options_;

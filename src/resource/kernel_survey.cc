@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -71,23 +72,25 @@ class Surveyor {
  private:
   void ReadUnit(const Unit& unit, unsigned threads) {
     const auto opened = OpenUnit(unit);
+    uint64_t told = 0;
     if (!opened) {
       AddProblem(opened.error(), unit);
     } else {
-      ReadFile(**opened, unit, threads);
+      told = ReadFile(**opened, unit, threads);
       if ((*opened)->changed()) {
         AddProblem({ErrorCode::kNotReadable, "the file got shorter while it was read: do it again",
                     "", std::nullopt},
                    unit);
       }
     }
-    options_.on_unit_done(unit.size);
+    options_.on_unit_done(unit.size - std::min(told, unit.size));
   }
 
-  void ReadFile(const UnitBytes& opened, const Unit& unit, unsigned threads) {
+  // The bytes that on_bytes was told.
+  uint64_t ReadFile(const UnitBytes& opened, const Unit& unit, unsigned threads) {
     const ByteView bytes = opened.bytes();
     FileImages images = ListImages(bytes);
-    if (images.images.empty() && !unit.named) return;
+    if (images.images.empty() && !unit.named) return 0;
     FileKernels file;
     file.root = unit.root;
     file.path = unit.shown;
@@ -95,14 +98,15 @@ class Surveyor {
     const Choice choice = options_.gpus.empty()
                               ? EveryCubin(images)
                               : CubinsFor(images, options_.gpus, file.ptx_modules);
-    ReadCubins(opened, unit, threads, choice, images, file);
-    if (file.kernels.empty() && file.ptx_modules == 0 && !unit.named) return;
+    const uint64_t told = ReadCubins(opened, unit, threads, choice, images, file);
+    if (file.kernels.empty() && file.ptx_modules == 0 && !unit.named) return told;
     const std::lock_guard lock(mutex_);
     survey_.files.push_back(std::move(file));
+    return told;
   }
 
-  void ReadCubins(const UnitBytes& opened, const Unit& unit, unsigned threads, const Choice& choice,
-                  FileImages& images, FileKernels& file) {
+  uint64_t ReadCubins(const UnitBytes& opened, const Unit& unit, unsigned threads,
+                      const Choice& choice, FileImages& images, FileKernels& file) {
     const ByteView bytes = opened.bytes();
     std::vector<size_t> order;
     for (const auto& [image, gpus] : choice) order.push_back(image);
@@ -111,6 +115,7 @@ class Surveyor {
     });
     ExpansionBudget budget(bytes.size());
     std::vector<std::vector<KernelRow>> rows(order.size());
+    std::atomic<uint64_t> told = 0;
     ParallelFor(order.size(), threads, [&](size_t i) {
       Image& image = images.images[order[i]];
       if (Expandable(image) && budget.Take(image)) {
@@ -119,6 +124,8 @@ class Surveyor {
           rows[i] = Keep(std::move(*read), image.arch, choice.at(order[i]));
         }
       }
+      told += image.stored_size;
+      options_.on_bytes(image.stored_size);
       opened.Forget(bytes.Clamp(image.payload, image.stored_size));
       if (image.damage) AddProblem(*image.damage, unit);
     });
@@ -132,6 +139,7 @@ class Surveyor {
       std::move(rows[place].begin(), rows[place].end(), std::back_inserter(file.kernels));
       std::vector<KernelRow>().swap(rows[place]);
     }
+    return told;
   }
 
   static std::optional<std::vector<KernelResources>> ReadImage(ByteView bytes, Image& image) {

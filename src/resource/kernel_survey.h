@@ -47,6 +47,8 @@ struct SurveyOptions {
   unsigned threads = 1;
   bool device_functions = false;  // those with a section of their own, too
   std::function<bool(const std::string& mangled)> wanted = [](const std::string&) { return true; };
+  // Called from any thread: bytes of a file that were dealt with, and at its end the rest of them.
+  std::function<void(uint64_t)> on_bytes = [](uint64_t) {};
   std::function<void(uint64_t)> on_unit_done = [](uint64_t) {};
 };
 
