@@ -104,7 +104,7 @@ class Collector {
            const std::string& is, const std::string& file) {
     const auto key = std::tuple(kind, subject, was, is);
     const auto [at, is_new] = index_.emplace(key, changes_.size());
-    if (is_new) changes_.push_back({kind, severity, subject, was, is, {}, {}, 0});
+    if (is_new) changes_.push_back({kind, severity, subject, was, is, {}, {}, 0, {}, {}});
     changes_[at->second].files.push_back(file);
   }
 
@@ -206,6 +206,26 @@ std::string TargetsOf(const ReleaseFile& file) {
   return fmt::format("{}", fmt::join(targets, " "));
 }
 
+// The same of one kernel in several libraries, as in a package with one for each CUDA, is one
+// change.
+void MergeKernels(std::vector<Change>& changes) {
+  std::map<std::tuple<ChangeKind, std::string, std::string, std::string, std::vector<std::string>>,
+           size_t>
+      known;
+  std::vector<Change> merged;
+  for (Change& change : changes) {
+    const auto [at, is_new] = known.emplace(
+        std::tuple(change.kind, change.subject, change.was, change.is, change.evidence),
+        merged.size());
+    if (is_new || change.kernel.empty()) {
+      merged.push_back(std::move(change));
+    } else {
+      merged[at->second].files.push_back(change.files.front());
+    }
+  }
+  changes = std::move(merged);
+}
+
 std::vector<TargetBytes> CompareBytes(const Release& before, const Release& after) {
   std::map<std::string, TargetBytes> rows;
   for (const ReleaseFile& file : before.files) {
@@ -255,6 +275,7 @@ Comparison Compare(const Release& before, const Release& after, const std::vecto
   }
   comparison.changes = changes.Take();
   for (const Pair& pair : pairs) CompareKernels(*pair.before, *pair.after, comparison);
+  MergeKernels(comparison.changes);
   comparison.bytes = CompareBytes(before, after);
   std::stable_sort(comparison.changes.begin(), comparison.changes.end(),
                    [](const Change& a, const Change& b) {

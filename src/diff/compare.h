@@ -45,6 +45,8 @@ struct Change {
   std::vector<std::string> files;  // paths in the new release, or the old one where it is gone
   std::vector<std::string> evidence;
   int64_t weight = 0;  // of kernels: how much it grew
+  std::string kernel;  // its mangled name, where the change is about one kernel
+  std::string arch;    // "sm_90", where it is about one architecture of it
 };
 
 /// Bytes of images of one target in all files.

@@ -126,10 +126,19 @@ class KernelComparer {
 
   Change& Add(ChangeKind kind, Severity severity, const std::string& name, const std::string& arch,
               std::string was, std::string is) {
-    std::string subject = DemangledOrSame(name);
-    if (!arch.empty()) subject += " for sm_" + arch;
-    comparison_.changes.push_back(
-        {kind, severity, std::move(subject), std::move(was), std::move(is), {file_}, {}, 0});
+    Change change;
+    change.kind = kind;
+    change.severity = severity;
+    change.subject = DemangledOrSame(name);
+    change.was = std::move(was);
+    change.is = std::move(is);
+    change.files = {file_};
+    change.kernel = name;
+    if (!arch.empty()) {
+      change.arch = "sm_" + arch;
+      change.subject += " for " + change.arch;
+    }
+    comparison_.changes.push_back(std::move(change));
     return comparison_.changes.back();
   }
 

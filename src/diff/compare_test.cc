@@ -161,6 +161,26 @@ TEST(CompareKernels, TellsRegistersSpillsAndParameters) {
               ElementsAre("parameter 1: 8 bytes at offset 8, was 4 bytes at offset 8"));
 }
 
+TEST(CompareKernels, TheSameInSeveralFilesIsOneChange) {
+  const std::string name = "_Z6kernelv";
+  FileKernels was;
+  was.kernels = {Row(name, 40, {})};
+  FileKernels is;
+  is.kernels = {Row(name, 48, {})};
+  std::vector<ReleaseFile> before = {File("a.so", Cover::kNone, Cover::kOwn),
+                                     File("b.so", Cover::kNone, Cover::kOwn)};
+  std::vector<ReleaseFile> after = before;
+  for (ReleaseFile& file : before) file.kernels = &was;
+  for (ReleaseFile& file : after) file.kernels = &is;
+  const Comparison comparison = Compare(Side(before), Side(after), Gpus());
+  ASSERT_EQ(comparison.changes.size(), 1u);
+  EXPECT_EQ(comparison.changes[0].files.size(), 2u);
+  EXPECT_EQ(comparison.kernels_changed, 2u);
+  const std::string text = DiffText(comparison, Style{});
+  EXPECT_THAT(text, HasSubstr("registers: 1 with more, 0 with fewer\n"));
+  EXPECT_THAT(text, HasSubstr("  kernel  sm_90  40  -> 48  in all 2 files\n"));
+}
+
 TEST(CompareKernels, OfTwoWithOneNameTheLinkedOneCounts) {
   const std::string name = "kernel";
   FileKernels was;

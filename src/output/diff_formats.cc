@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "output/diff_text.h"
@@ -19,6 +19,8 @@ Json ChangeJson(const Change& change) {
           {"new", TextOrNull(change.is)},      {"files", change.files},
           {"evidence", change.evidence}};
 }
+
+constexpr size_t kChangesShown = 20;  // of a kind, in a table for a pull request
 
 std::string Cell(const std::string& text) {
   constexpr size_t kCell = 200;
@@ -52,12 +54,19 @@ std::string DiffMarkdown(const Comparison& comparison) {
   std::string text =
       fmt::format("### {} to {}\n\n", Cell(comparison.old_name), Cell(comparison.new_name));
   MarkdownTable table({"change", "about", "old", "new", "files"}, kMarkdownBytes / 2);
+  std::map<ChangeKind, size_t> shown;
   for (const Change& change : comparison.changes) {
+    if (shown[change.kind]++ >= kChangesShown) continue;
     const std::string files =
         change.files.size() == 1 ? Cell(change.files.front()) : Count(change.files.size(), "file");
     table.Row({fmt::format("{}{}", change.severity == Severity::kError ? "**lost** " : "",
                            Cell(ChangeKindTitle(change.kind))),
                Cell(change.subject), Cell(change.was), Cell(change.is), files});
+  }
+  for (const auto& [kind, count] : shown) {
+    if (count > kChangesShown)
+      table.Row({Cell(ChangeKindTitle(kind)),
+                 fmt::format("and {} more", Thousands(count - kChangesShown)), "", "", ""});
   }
   const std::string changes = table.Text();
   text += changes.empty() ? "Nothing that a user would see has changed.\n" : changes;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "output/escape.h"
+#include "output/kernel_name.h"
 #include "output/layout.h"
 #include "output/number.h"
 
@@ -12,6 +15,7 @@ namespace {
 constexpr size_t kChangesShown = 10;  // of a kind
 constexpr size_t kFilesShown = 3;
 constexpr size_t kNameWidth = 100;
+constexpr size_t kKernelWidth = 44;
 
 Tone ToneOf(Severity severity) {
   switch (severity) {
@@ -66,10 +70,55 @@ void AppendChange(const Change& change, const std::string& subject, const Compar
   }
 }
 
+// For a column: of one file the last part of its path.
+std::string PlacesOf(const Change& change, uint64_t files, bool verbose) {
+  if (change.files.size() != 1 || verbose) return FilesOf(change, files, verbose);
+  const std::string& file = change.files.front();
+  return "in " + file.substr(file.find_last_of("/!") + 1);
+}
+
+bool IsNumberOfKernel(const Change& change) {
+  return change.kind == ChangeKind::kRegisters || change.kind == ChangeKind::kSpills;
+}
+
+std::string MoreAndFewer(const std::vector<Change>& changes, size_t first, size_t end) {
+  size_t more = 0;
+  for (size_t i = first; i < end; ++i) more += changes[i].weight > 0;
+  return fmt::format(": {} with more, {} with fewer", Thousands(more),
+                     Thousands(end - first - more));
+}
+
+// One line a kernel: those that grew most come first.
+void AppendNumbers(const std::vector<Change>& changes, size_t first, size_t end,
+                   const Comparison& comparison, const Style& style, std::string& out) {
+  const size_t shown = style.verbose ? end : std::min(end, first + kChangesShown);
+  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kBroken});
+  for (size_t i = first; i < shown; ++i) {
+    const Change& change = changes[i];
+    const std::string name = style.verbose ? EscapeTerminal(change.subject)
+                                           : ShortKernelName(change.kernel, kKernelWidth);
+    table.Row({{name},
+               {change.arch},
+               {change.was},
+               {"-> " + change.is},
+               {EscapeTerminal(PlacesOf(change, comparison.files, style.verbose)), Tone::kDim}});
+  }
+  table.Append(style, 2, out);
+  if (shown < end)
+    out += fmt::format("  and {} more: --verbose shows all\n", Thousands(end - shown));
+}
+
 void AppendKind(const std::vector<Change>& changes, size_t first, size_t end,
                 const Comparison& comparison, const Style& style, std::string& out) {
   const Change& head = changes[first];
-  AppendParagraph(style, {0, 2, {}, {{ChangeKindTitle(head.kind), ToneOf(head.severity)}}}, out);
+  std::string title = ChangeKindTitle(head.kind);
+  if (IsNumberOfKernel(head)) title += MoreAndFewer(changes, first, end);
+  AppendParagraph(style, {0, 2, {}, {{title, ToneOf(head.severity)}}}, out);
+  if (IsNumberOfKernel(head)) {
+    AppendNumbers(changes, first, end, comparison, style, out);
+    out += '\n';
+    return;
+  }
   size_t shown = 0;
   for (size_t i = first; i < end;) {
     if (shown++ == kChangesShown && !style.verbose) {
