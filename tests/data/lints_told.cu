@@ -1,5 +1,7 @@
 // One kernel for each note on PTX, CP411 to CP414.
-__global__ void double_literal(float* out, const float* a, float b) { out[threadIdx.x] = a[threadIdx.x] * 0.1 + b; }
+__global__ void double_literal(float* out, const float* a, float b) {
+  out[threadIdx.x] = a[threadIdx.x] * 0.1 + b;
+}
 
 __global__ void mask_of_absent_lanes(float* out) {
   const int lane = threadIdx.x & 31;

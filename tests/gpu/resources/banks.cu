@@ -1,9 +1,9 @@
 // Shared-memory accesses in the patterns given on standard input, one a line:
 //   NAME BYTES OFFSET0 ... OFFSET31
-// For each, loads and stores of one warp at these byte offsets. Prints the clocks that a multiprocessor
-// takes for one such instruction when eight warps keep its pipe full: one wavefront takes one clock.
-// Volatile: without it ptxas keeps one load of all.
-// usage: banks [WARPS] < PATTERNS; one warp is for a profiler that counts wavefronts.
+// For each, loads and stores of one warp at these byte offsets. Prints the clocks that a
+// multiprocessor takes for one such instruction when eight warps keep its pipe full: one wavefront
+// takes one clock. Volatile: without it ptxas keeps one load of all. usage: banks [WARPS] <
+// PATTERNS; one warp is for a profiler that counts wavefronts.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,25 +29,39 @@ __global__ void access(const int* offsets, long long* clocks, unsigned* sink) {
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
       if constexpr (STORE) {
-        if constexpr (BYTES == 1) asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(address), "r"(a) : "memory");
-        if constexpr (BYTES == 2) asm volatile("st.volatile.shared.u16 [%0], %1;" ::"r"(address), "h"((short)a) : "memory");
-        if constexpr (BYTES == 4) asm volatile("st.volatile.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory");
+        if constexpr (BYTES == 1)
+          asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(address), "r"(a) : "memory");
+        if constexpr (BYTES == 2)
+          asm volatile("st.volatile.shared.u16 [%0], %1;" ::"r"(address), "h"((short)a) : "memory");
+        if constexpr (BYTES == 4)
+          asm volatile("st.volatile.shared.b32 [%0], %1;" ::"r"(address), "r"(a) : "memory");
         if constexpr (BYTES == 8)
-          asm volatile("st.volatile.shared.v2.b32 [%0], {%1,%2};" ::"r"(address), "r"(a), "r"(b) : "memory");
+          asm volatile("st.volatile.shared.v2.b32 [%0], {%1,%2};" ::"r"(address), "r"(a), "r"(b)
+                       : "memory");
         if constexpr (BYTES == 16)
-          asm volatile("st.volatile.shared.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+          asm volatile("st.volatile.shared.v4.b32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(a),
+                       "r"(b), "r"(c), "r"(d)
+                       : "memory");
       } else {
-        if constexpr (BYTES == 1) asm volatile("ld.volatile.shared.u8 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
+        if constexpr (BYTES == 1)
+          asm volatile("ld.volatile.shared.u8 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
         if constexpr (BYTES == 2) {
           short s;
           asm volatile("ld.volatile.shared.u16 %0, [%1];" : "=h"(s) : "r"(address) : "memory");
           a = s;
         }
-        if constexpr (BYTES == 4) asm volatile("ld.volatile.shared.b32 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
+        if constexpr (BYTES == 4)
+          asm volatile("ld.volatile.shared.b32 %0, [%1];" : "=r"(a) : "r"(address) : "memory");
         if constexpr (BYTES == 8)
-          asm volatile("ld.volatile.shared.v2.b32 {%0,%1}, [%2];" : "=r"(a), "=r"(b) : "r"(address) : "memory");
+          asm volatile("ld.volatile.shared.v2.b32 {%0,%1}, [%2];"
+                       : "=r"(a), "=r"(b)
+                       : "r"(address)
+                       : "memory");
         if constexpr (BYTES == 16)
-          asm volatile("ld.volatile.shared.v4.b32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(address) : "memory");
+          asm volatile("ld.volatile.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
+                       : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                       : "r"(address)
+                       : "memory");
       }
     }
   }
@@ -62,12 +76,18 @@ using Kernel = void (*)(const int*, long long*, unsigned*);
 template <bool STORE>
 Kernel Pick(int bytes) {
   switch (bytes) {
-    case 1: return access<1, STORE>;
-    case 2: return access<2, STORE>;
-    case 4: return access<4, STORE>;
-    case 8: return access<8, STORE>;
-    case 16: return access<16, STORE>;
-    default: return nullptr;
+    case 1:
+      return access<1, STORE>;
+    case 2:
+      return access<2, STORE>;
+    case 4:
+      return access<4, STORE>;
+    case 8:
+      return access<8, STORE>;
+    case 16:
+      return access<16, STORE>;
+    default:
+      return nullptr;
   }
 }
 
@@ -80,8 +100,8 @@ double Measure(Kernel kernel, const int* offsets, int warps) {
   cudaMalloc(&clocks, sizeof(long long));
   cudaMalloc(&sink, 1024 * sizeof(unsigned));
   cudaMemcpy(on_gpu, offsets, 32 * sizeof(int), cudaMemcpyHostToDevice);
-  cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                       kSharedBytes);
+  cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                       cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   long long best = -1;
   for (int i = 0; i < (warps == 1 ? 1 : 5); ++i) {
     kernel<<<1, warps * 32, kSharedBytes>>>(on_gpu, clocks, sink);
@@ -110,8 +130,10 @@ int main(int count, char** words) {
     if (!Pick<false>(bytes)) return 2;
     const double load = Measure(Pick<false>(bytes), offsets, warps);
     const double store = Measure(Pick<true>(bytes), offsets, warps);
-    std::printf("{\"pattern\":\"%s\",\"bytes\":%d,\"warps\":%d,\"load\":%.4f,\"store\":%.4f,\"instructions\":%d}\n",
-                name, bytes, warps, load, store, kInstructions);
+    std::printf(
+        "{\"pattern\":\"%s\",\"bytes\":%d,\"warps\":%d,\"load\":%.4f,\"store\":%.4f,"
+        "\"instructions\":%d}\n",
+        name, bytes, warps, load, store, kInstructions);
     std::fflush(stdout);
   }
   return 0;

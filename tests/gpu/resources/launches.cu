@@ -1,9 +1,10 @@
-// Launches what it is told to, one line of standard input each, and prints the driver's answers as JSON:
+// Launches what it is told to, one line of standard input each, and prints the driver's answers as
+// JSON:
 //   ID KERNEL GRIDX GRIDY GRIDZ BLOCKX BLOCKY BLOCKZ DYNAMIC OPTIN CLUSTERX NONPORTABLE
 // OPTIN is the value given to MAX_DYNAMIC_SHARED_SIZE_BYTES, or -1; CLUSTERX 0 is no attribute.
-// Attributes stay with a function, so the module is loaded anew for each case. A launch that is taken and
-// then fails leaves a broken context: the program ends, and says so.
-// usage: launches CUBIN < CASES
+// Attributes stay with a function, so the module is loaded anew for each case. A launch that is
+// taken and then fails leaves a broken context: the program ends, and says so. usage: launches
+// CUBIN < CASES
 #include <cuda.h>
 
 #include <cstdio>
@@ -28,9 +29,9 @@ struct Case {
 };
 
 bool Read(Case& c) {
-  return std::scanf("%63s %63s %u %u %u %u %u %u %d %d %d %d", c.id, c.kernel, &c.grid[0], &c.grid[1],
-                    &c.grid[2], &c.block[0], &c.block[1], &c.block[2], &c.dynamic, &c.optin, &c.cluster,
-                    &c.nonportable) == 12;
+  return std::scanf("%63s %63s %u %u %u %u %u %u %d %d %d %d", c.id, c.kernel, &c.grid[0],
+                    &c.grid[1], &c.grid[2], &c.block[0], &c.block[1], &c.block[2], &c.dynamic,
+                    &c.optin, &c.cluster, &c.nonportable) == 12;
 }
 
 }  // namespace
@@ -56,9 +57,11 @@ int main(int count, char** words) {
     if (!got) got = cuModuleGetFunction(&function, module, c.kernel);
     int opted = 0, portable = 0;
     if (c.optin >= 0)
-      opted = cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, c.optin);
+      opted =
+          cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, c.optin);
     if (c.nonportable)
-      portable = cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+      portable =
+          cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     CUlaunchAttribute attribute{};
     attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     attribute.value.clusterDim.x = static_cast<unsigned>(c.cluster);
@@ -78,8 +81,9 @@ int main(int count, char** words) {
     void* arguments[] = {&pointer, &number};
     const CUresult launched = got ? got : cuLaunchKernelEx(&config, function, arguments, nullptr);
     const CUresult ran = launched ? CUDA_SUCCESS : cuCtxSynchronize();
-    std::printf("{\"id\":\"%s\",\"found\":%d,\"optin\":%d,\"nonportable\":%d,\"launch\":%d,\"run\":%d}\n", c.id,
-                got, opted, portable, launched, ran);
+    std::printf(
+        "{\"id\":\"%s\",\"found\":%d,\"optin\":%d,\"nonportable\":%d,\"launch\":%d,\"run\":%d}\n",
+        c.id, got, opted, portable, launched, ran);
     std::fflush(stdout);
     if (ran) return 1;
     cuModuleUnload(module);
