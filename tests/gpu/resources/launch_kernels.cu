@@ -13,14 +13,22 @@ __device__ __forceinline__ void body(float* p, int n) {
 
 #define REGISTERS(N) \
   extern "C" __global__ void __maxnreg__(N) registers_##N(float* p, int n) { body<N - 8>(p, n); }
-REGISTERS(40)
-REGISTERS(64) REGISTERS(72) REGISTERS(88) REGISTERS(104) REGISTERS(120) REGISTERS(128)
-    REGISTERS(136) REGISTERS(152) REGISTERS(168) REGISTERS(184) REGISTERS(200) REGISTERS(216)
-        REGISTERS(255)
+REGISTERS(40);
+REGISTERS(64);
+REGISTERS(72);
+REGISTERS(88);
+REGISTERS(104);
+REGISTERS(120);
+REGISTERS(128);
+REGISTERS(136);
+REGISTERS(152);
+REGISTERS(168);
+REGISTERS(184);
+REGISTERS(200);
+REGISTERS(216);
+REGISTERS(255);
 
-            extern "C" __global__ void plain(float* p, int n) {
-  body<4>(p, n);
-}
+extern "C" __global__ void plain(float* p, int n) { body<4>(p, n); }
 extern "C" __global__ void __launch_bounds__(256) bounds_256(float* p, int n) { body<4>(p, n); }
 extern "C" __global__ void __launch_bounds__(96) bounds_96(float* p, int n) { body<4>(p, n); }
 

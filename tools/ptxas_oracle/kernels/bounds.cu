@@ -1,8 +1,8 @@
 // Launch bounds and register limits, as compiled.
-#define BODY                                                   \
-  float v[40];                                                 \
-  _Pragma("unroll") for (int i = 0; i < 40; ++i) v[i] = p[i * n]; \
-  float s = 0;                                                 \
+#define BODY                                                            \
+  float v[40];                                                          \
+  _Pragma("unroll") for (int i = 0; i < 40; ++i) v[i] = p[i * n];       \
+  float s = 0;                                                          \
   _Pragma("unroll") for (int i = 0; i < 40; ++i) s += v[i] * v[39 - i]; \
   _Pragma("unroll") for (int i = 0; i < 40; ++i) p[i] = v[i] + s;
 

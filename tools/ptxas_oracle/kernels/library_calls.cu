@@ -1,6 +1,8 @@
 // What the compiler calls by itself: printf, malloc, slow paths of division and of mathematics.
 extern "C" __global__ void prints(int n, double d) { printf("%d %f\n", n, d); }
-extern "C" __global__ void allocates(int** out, int n) { out[threadIdx.x] = static_cast<int*>(malloc(n)); }
+extern "C" __global__ void allocates(int** out, int n) {
+  out[threadIdx.x] = static_cast<int*>(malloc(n));
+}
 extern "C" __global__ void traps(int n) {
   if (n > 3) asm volatile("trap;");
 }

@@ -1,7 +1,14 @@
 // Parameters: few, of odd sizes, near the 4 KB that every GPU takes.
-struct Odd { char c[13]; };
-struct Wide { float4 v[16]; };
-template <int N> struct Block { int v[N]; };
+struct Odd {
+  char c[13];
+};
+struct Wide {
+  float4 v[16];
+};
+template <int N>
+struct Block {
+  int v[N];
+};
 
 extern "C" __global__ void no_parameters() { asm volatile("bar.sync 0;"); }
 extern "C" __global__ void mixed_parameters(char c, double d, short s, Odd odd, int* out, float f) {

@@ -2,7 +2,9 @@
 extern __device__ int elsewhere(int n);
 extern __device__ float elsewhere_with_array(const float* p, int n);
 extern __device__ int elsewhere_counter;
-extern "C" __global__ void calls_elsewhere(int* out, int n) { out[threadIdx.x] = elsewhere(n) + elsewhere_counter; }
+extern "C" __global__ void calls_elsewhere(int* out, int n) {
+  out[threadIdx.x] = elsewhere(n) + elsewhere_counter;
+}
 extern "C" __global__ void calls_elsewhere_with_array(float* out, int n) {
   float a[16];
   for (int i = 0; i < n; ++i) a[i & 15] = out[i];

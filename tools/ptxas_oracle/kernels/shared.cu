@@ -48,7 +48,9 @@ __device__ __noinline__ float helper(float x, int n) {
   __syncthreads();
   return of_helper[n & 63];
 }
-extern "C" __global__ void shared_of_callee(float* out, int n) { out[threadIdx.x] = helper(out[n], n); }
+extern "C" __global__ void shared_of_callee(float* out, int n) {
+  out[threadIdx.x] = helper(out[n], n);
+}
 
 extern "C" __global__ void barriers_0_and_5(int* out, int n) {
   asm volatile("bar.sync 0;");
@@ -67,4 +69,6 @@ extern "C" __global__ void barrier_of_register(int* out, int n) {
   out[threadIdx.x] = n;
 }
 
-extern "C" __global__ void barrier_reduces(int* out, int n) { out[threadIdx.x] = __syncthreads_count(out[threadIdx.x] > n); }
+extern "C" __global__ void barrier_reduces(int* out, int n) {
+  out[threadIdx.x] = __syncthreads_count(out[threadIdx.x] > n);
+}

@@ -12,12 +12,24 @@ __device__ __forceinline__ void live(const T* in, T* out, int n) {
   for (int i = 0; i < N; ++i) out[i * n] = v[i] + v[(i + N / 2) % N];
 }
 
-extern "C" __global__ void spill_bytes(const unsigned char* in, unsigned char* out, int n) { live<unsigned char, 120>(in, out, n); }
-extern "C" __global__ void spill_shorts(const short* in, short* out, int n) { live<short, 120>(in, out, n); }
-extern "C" __global__ void spill_ints(const int* in, int* out, int n) { live<int, 100>(in, out, n); }
-extern "C" __global__ void spill_floats(const float* in, float* out, int n) { live<float, 100>(in, out, n); }
-extern "C" __global__ void spill_doubles(const double* in, double* out, int n) { live<double, 60>(in, out, n); }
-extern "C" __global__ void spill_longs(const long long* in, long long* out, int n) { live<long long, 50>(in, out, n); }
+extern "C" __global__ void spill_bytes(const unsigned char* in, unsigned char* out, int n) {
+  live<unsigned char, 120>(in, out, n);
+}
+extern "C" __global__ void spill_shorts(const short* in, short* out, int n) {
+  live<short, 120>(in, out, n);
+}
+extern "C" __global__ void spill_ints(const int* in, int* out, int n) {
+  live<int, 100>(in, out, n);
+}
+extern "C" __global__ void spill_floats(const float* in, float* out, int n) {
+  live<float, 100>(in, out, n);
+}
+extern "C" __global__ void spill_doubles(const double* in, double* out, int n) {
+  live<double, 60>(in, out, n);
+}
+extern "C" __global__ void spill_longs(const long long* in, long long* out, int n) {
+  live<long long, 50>(in, out, n);
+}
 
 extern "C" __global__ void spill_float2(const float2* in, float2* out, int n) {
   float2 v[40];

@@ -1,7 +1,9 @@
 // Textures and surfaces by handle.
 extern "C" __global__ void texture_2d(unsigned long long t, float* out, float x, float y) {
   float a, b, c, d;
-  asm volatile("tex.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%6}];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(t), "f"(x), "f"(y));
+  asm volatile("tex.2d.v4.f32.f32 {%0,%1,%2,%3}, [%4, {%5,%6}];"
+               : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+               : "l"(t), "f"(x), "f"(y));
   out[threadIdx.x] = a + b + c + d;
 }
 extern "C" __global__ void surface_copy(unsigned long long from, unsigned long long to, int x) {
