@@ -74,6 +74,7 @@ def explained(differences, rows):
     for difference in differences:
         groups[difference.ptxas, difference.field, reason(difference, rows)].append(difference)
     return [{"ptxas": ptxas, "field": field, "reason": why, "count": len(of),
+             "unknown": sum(one.read is None for one in of),
              "kernels": sorted({one.kernel for one in of}), "targets": sorted({one.target for one in of}),
              "example": {"case": of[0].case, "target": of[0].target, "kernel": of[0].kernel,
                          "printed": of[0].printed, "read": of[0].read}}

@@ -6,6 +6,7 @@ Made by `tools/ptxas_oracle/run.py` on {date}: {distinct} kernels of our own, ea
 target of {releases} releases of ptxas, with and without register limits, for the debugger, with line numbers,
 and for separate compilation; in all {kernels:,} kernels in {cubins:,} cubins. The PTX is that of NVRTC of the
 same release. Counted are the numbers that the tool prints for a kernel and cuproof reads from the cubin.
+{equal:,} are equal. Of {unknown:,} cuproof says that they are unknown, and {other:,} differ by what the tool counts.
 Spills "at most": the cubins of that release mark no spills, cuproof says "at most", and the number is not
 below what was printed.
 
@@ -59,6 +60,9 @@ def page(result):
     releases = result["releases"].values()
     text = HEAD.format(date=result["date"], releases=len(releases),
                        distinct=max(release["distinct_kernels"] for release in releases),
+                       equal=sum(sum(release["equal"].values()) for release in releases),
+                       unknown=sum(group["unknown"] for group in result["differences"]),
+                       other=sum(group["count"] - group["unknown"] for group in result["differences"]),
                        kernels=sum(release["kernels"] for release in releases),
                        cubins=sum(release["cubins"] for release in releases))
     return (text + "Equal of compared:\n\n" + "\n".join(counts(result)) + "\n\n## Every difference\n\n"
