@@ -49,7 +49,8 @@ TEST(BudgetFile, SaysWhatIsWrongAndInWhichLine) {
   EXPECT_THAT(ErrorOf("[budget]\nkernel = \"k\"\n"), HasSubstr("expected [[budget]]"));
   EXPECT_THAT(ErrorOf("[[budgets]]\n"), HasSubstr("found 'budgets'"));
   EXPECT_THAT(ErrorOf("[[budget]\n"), HasSubstr("line 1: "));
-  EXPECT_THAT(ErrorOf("[["), HasSubstr("line 1: "));
+  for (const char* text : {"[[", "[", "[)", "[[)", "[\n", "a.", "a.=1", "[a.)]"})
+    EXPECT_THAT(ErrorOf(text), HasSubstr("line 1: ")) << text;
   EXPECT_THAT(ErrorOf(std::string(100'000, '[')), HasSubstr("line 1"));
 }
 
