@@ -99,11 +99,11 @@ Survey ReadKernels(const std::vector<std::string>& paths, SurveyOptions options)
 }
 
 std::string Rendered(const ResourcesArguments& arguments, const LaunchQuestion& question,
-                     Survey& survey) {
+                     const std::vector<Gpu>& gpus, Survey& survey) {
   const auto order = ParseKernelOrder(arguments.sort);
   if (arguments.output.format == "text") {
     const ResourcesTextOptions options = {question, order.value_or(KernelOrder::kSpills),
-                                          arguments.top, arguments.advice};
+                                          arguments.top, arguments.advice, gpus};
     return ResourcesText(survey, options, arguments.output.StyleFor(STDOUT_FILENO));
   }
   if (order || arguments.top != 0) {
@@ -182,7 +182,7 @@ int RunResources(const ResourcesArguments& arguments) {
   std::move(log_files.begin(), log_files.end(), std::back_inserter(survey.files));
   std::string text =
       FindingsOutput(arguments.output.format, "resources", *findings, survey.problems);
-  if (text.empty()) text = Rendered(arguments, question, survey);
+  if (text.empty()) text = Rendered(arguments, question, options.gpus, survey);
   if (arguments.output.format == "text")
     text += GateText(*findings, arguments.output.StyleFor(STDOUT_FILENO));
   if (const auto written = WriteOutput(arguments.output.file, text); !written)

@@ -49,20 +49,25 @@ void AddSteps(const Advice& advice, uint32_t registers, std::vector<std::string>
   }
 }
 
-void AddMemory(const Advice& advice, std::vector<std::string>& texts) {
+void AddMemory(const Advice& advice, const std::string& product, std::vector<std::string>& texts) {
   texts.push_back(
       fmt::format("{} of shared memory left, {} by opt-in "
                   "(cudaFuncAttributeMaxDynamicSharedMemorySize)",
                   Count(advice.shared_default, "byte"), Count(advice.shared_optin, "byte")));
-  if (advice.stack_of_sm > 0) {
-    texts.push_back(fmt::format("stack of the threads that a multiprocessor holds: {}",
-                                HumanBytes(advice.stack_of_sm)));
+  if (advice.stack_of_sm == 0) return;
+  std::string text = fmt::format("stack of the threads that a multiprocessor holds: {}",
+                                 HumanBytes(advice.stack_of_sm));
+  if (const uint32_t count = MultiprocessorsOf(product)) {
+    text += fmt::format("; of all {} of {}: {}", count, product,
+                        HumanBytes(advice.stack_of_sm * count));
   }
+  texts.push_back(std::move(text));
 }
 
 }  // namespace
 
-std::vector<std::string> AdviceTexts(const KernelLine& line, const LaunchQuestion& question) {
+std::vector<std::string> AdviceTexts(const KernelLine& line, const LaunchQuestion& question,
+                                     const std::string& product) {
   std::vector<std::string> texts;
   if (!line.answer) return texts;
   const auto advice = AdviceFor(line.row->resources, line.answer->sm, question);
@@ -77,7 +82,7 @@ std::vector<std::string> AdviceTexts(const KernelLine& line, const LaunchQuestio
   }
   AddLaunch(*advice, registers, texts);
   AddSteps(*advice, registers, texts);
-  AddMemory(*advice, texts);
+  AddMemory(*advice, product, texts);
   return texts;
 }
 

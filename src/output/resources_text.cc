@@ -296,6 +296,17 @@ class Writer {
     return std::clamp(style_.width > taken ? style_.width - taken : 0, kNarrowestName, kWidestName);
   }
 
+  // The only one that was named of its architecture.
+  std::string Product(const KernelLine& line) const {
+    std::string product;
+    for (const Gpu& gpu : options_.gpus) {
+      if (!line.answer || gpu.sm != line.answer->sm) continue;
+      if (!product.empty()) return {};
+      product = gpu.product;
+    }
+    return product;
+  }
+
   void AppendAdvice(const std::vector<KernelLine>& lines, size_t rows, size_t width) {
     for (size_t i = 0; i < rows; ++i) {
       const KernelLine& line = lines[i];
@@ -304,7 +315,7 @@ class Writer {
                                                           line.answer->sm, line.answer->block)
                                             : "";
       AppendParagraph(style_, {2, 4, {name + "  ", Tone::kBold}, {{where}}}, out_);
-      for (const std::string& text : AdviceTexts(line, options_.question)) {
+      for (const std::string& text : AdviceTexts(line, options_.question, Product(line))) {
         AppendParagraph(style_, {4, 6, {"- "}, {{text}}}, out_);
       }
     }

@@ -11,6 +11,7 @@ struct ResourcesTextOptions {
   KernelOrder order = KernelOrder::kSpills;
   size_t top = 0;  // rows of a file; 0: as many as are usually read, or all with --verbose
   bool advice = false;
+  std::vector<Gpu> gpus = {};  // that were named
 };
 
 /// A table for each file, and what its marks mean.

@@ -38,7 +38,7 @@ std::string Text(const Survey& survey, size_t width, LaunchQuestion question = {
   Style style;
   style.width = width;
   style.terminal = true;
-  return ResourcesText(survey, {question, KernelOrder::kSpills, 0, false}, style);
+  return ResourcesText(survey, {question, KernelOrder::kSpills, 0, false, {}}, style);
 }
 
 TEST(ResourcesText, FitsTheTerminal) {

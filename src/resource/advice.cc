@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "target/table.h"
+
 namespace cuproof {
 namespace {
 
@@ -34,6 +36,14 @@ std::optional<RegisterStep> Loss(const LaunchLimits& limits, const BlockUse& use
 uint64_t Left(uint64_t all, uint64_t used) { return all > used ? all - used : 0; }
 
 }  // namespace
+
+uint32_t MultiprocessorsOf(std::string_view product) {
+  const Table& table = Table::Get("multiprocessors");
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table.At(i, "name") == product) return ParseNumber(table.At(i, "multiprocessors"));
+  }
+  return 0;
+}
 
 std::optional<Advice> AdviceFor(const KernelResources& kernel, uint32_t sm,
                                 const LaunchQuestion& question) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "resource/launch_question.h"
 
@@ -23,6 +24,9 @@ struct Advice {
   uint64_t shared_optin = 0;         // and with it
   uint64_t stack_of_sm = 0;          // bytes of local memory for the threads that one holds
 };
+
+/// Multiprocessors of a product of gpus.tsv; 0: the tables do not say.
+uint32_t MultiprocessorsOf(std::string_view product);
 
 /// No value: as AnswerLaunch.
 std::optional<Advice> AdviceFor(const KernelResources& kernel, uint32_t sm,
