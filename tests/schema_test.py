@@ -180,6 +180,10 @@ def main():
                  lambda: [run("resources", *paths, "--format", "json")])
             old_and_new = [FIXTURES / "gpu_images.zip", paths[0]]
             hold(f"diff with {what}", diff, lambda: [run("diff", *old_and_new, "--format", "json")])
+        bank = validator(closed(schema_named("bank")))
+        hold("resources --bank", bank, lambda: [
+            run("resources", "--bank", index, "--block", "32x4", "--format", "json")
+            for index in ("4: tx*32 + ty", "16: tx/2", "1: lane")])
         run_folder = make_run(Path(folder) / "run")
         hold("report of a run", report, lambda: [run("report", run_folder, "--format", "json")])
     for fault in wrong[:20]:
