@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto read = ParseBaseline(BaselineText(MakeBaseline(kernels)), "b");
   REQUIRE(read);
   // Names that are not UTF-8 do not come back as they were.
-  const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0; });
+  const bool ascii = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<signed char>(c) >= 0; });
   if (ascii) REQUIRE(CompareWithBaseline(*read, kernels, {}).empty());
   if (const auto baseline = ParseBaseline(text, "b")) CompareWithBaseline(*baseline, kernels, {});
   if (const auto budgets = ParseBudgetFile(text, "b")) {

@@ -51,6 +51,11 @@ TEST(BudgetFile, SaysWhatIsWrongAndInWhichLine) {
   EXPECT_THAT(ErrorOf("[[budget]\n"), HasSubstr("line 1: "));
   for (const char* text : {"[[", "[", "[)", "[[)", "[\n", "a.", "a.=1", "[a.)]"})
     EXPECT_THAT(ErrorOf(text), HasSubstr("line 1: ")) << text;
+  EXPECT_THAT(ErrorOf("\n\xc3\x91 = 1\n"), HasSubstr("line 2: only texts in quotes"));
+  EXPECT_THAT(ErrorOf("[[allow]]\nkernel = \"\"\"k\"\"\"\n"),
+              HasSubstr("line 2: texts over several lines"));
+  EXPECT_THAT(ErrorOf("# \xc3\x91\n[[allow]]\nkernel = \"\xc3\x91\\\"#\"\nreason = '\xc3\x91'\n"),
+              "");
   EXPECT_THAT(ErrorOf(std::string(100'000, '[')), HasSubstr("line 1"));
 }
 
