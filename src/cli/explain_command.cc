@@ -75,7 +75,10 @@ int RunExplain(const std::string& id) {
   struct stat status;
   if (!id.empty() && stat(id.c_str(), &status) == 0) return ExplainLog(id);
   if (id.empty())
-    return Show("Findings of cuproof check, and of cuproof report (CP5xx):\n\n" + list);
+    return Show(
+        "Findings of cuproof check, of cuproof resources (CP4xx) and of cuproof report "
+        "(CP5xx):\n\n" +
+        list);
   PrintError({ErrorCode::kUsage,
               fmt::format("no finding has the id '{}', and no log of that name is here; "
                           "`cuproof explain` lists the findings",
