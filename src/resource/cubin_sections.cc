@@ -19,9 +19,14 @@ bool IsRead(uint32_t type) {
   return type == SHT_PROGBITS || type == SHT_SYMTAB || type == SHT_RELA || type == kInfoSection;
 }
 
+// Two may share their bytes: with -lineinfo, .nv_debug_ptx_txt and its .nv.merc twin of sm_100 and
+// later do.
+constexpr uint64_t kMostShared = 4;
+
 Error Overlap(uint64_t sections, uint64_t size) {
   return {ErrorCode::kBadSize,
-          fmt::format("the cubin's sections say {} bytes together, the image has {}: they overlap",
+          fmt::format("the cubin's sections say {} bytes together, the image has {}: too many of "
+                      "them overlap",
                       sections, size),
           "", std::nullopt};
 }
@@ -58,7 +63,7 @@ Result<CubinSections> CubinSections::Open(ByteView bytes) {
     if (const auto strings = at(section->sh_link)) cubin.symbol_names_ = bytes_of(*strings);
   }
   // Each is read a few times; a few bytes in all of them would be read 65,535 times.
-  if (content > bytes.size()) return Overlap(content, bytes.size());
+  if (content / kMostShared > bytes.size()) return Overlap(content, bytes.size());
   return cubin;
 }
 
@@ -78,6 +83,10 @@ CubinSymbol CubinSections::Symbol(uint64_t index) const {
 bool CubinSections::IsNamed(const CubinSymbol& symbol, std::string_view name) const {
   const auto text = symbol_names_.Slice(symbol.name, name.size() + 1);
   return text && text->Text().substr(0, name.size()) == name && text->Text().back() == '\0';
+}
+
+bool CubinSections::StartsWith(const CubinSymbol& symbol, std::string_view prefix) const {
+  return symbol_names_.Clamp(symbol.name, prefix.size()).Text() == prefix;
 }
 
 }  // namespace cuproof

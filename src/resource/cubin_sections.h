@@ -40,6 +40,7 @@ class CubinSections {
   CubinSymbol Symbol(uint64_t index) const;
   /// Looks at no more bytes than `name` has: names of symbols can be many and overlap.
   bool IsNamed(const CubinSymbol& symbol, std::string_view name) const;
+  bool StartsWith(const CubinSymbol& symbol, std::string_view prefix) const;
   /// All names of symbols, one after another.
   std::string_view symbol_names() const { return symbol_names_.Text(); }
 

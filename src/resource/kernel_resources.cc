@@ -18,7 +18,8 @@ constexpr std::string_view kText = ".text.";
 constexpr std::string_view kInfo = ".nv.info";
 constexpr std::string_view kShared = ".nv.shared.";
 constexpr std::string_view kConstant = ".nv.constant";
-constexpr uint32_t kUnlinkedShared = 0x7000000A;  // shared memory before the device link
+constexpr std::string_view kInternal = "$__internal_";  // division and the like, by the compiler
+constexpr uint32_t kUnlinkedShared = 0x7000000A;        // shared memory before the device link
 constexpr uint32_t kReservedShared = 1024;
 constexpr uint32_t kNoRegisterLimit = 0xFF;
 constexpr uint32_t kStackUnknown = 0xFFFFFFFF;  // of recursion, by nvlink
@@ -32,6 +33,7 @@ struct Draft {
   bool has_symbol = false;
   bool has_calls = false;
   bool has_inner_frames = false;
+  bool has_written_functions = false;  // in its code, and not of the compiler
   bool has_constants = false;
 };
 
@@ -46,6 +48,9 @@ class Reader {
       if (section.type == kInfoSection) ReadInfo(section);
       if (section.type == SHT_NOBITS || section.type == kUnlinkedShared) ReadShared(section);
       if (section.type == SHT_PROGBITS) ReadConstants(section);
+    }
+    for (const Draft& draft : drafts_) {
+      has_device_functions_ |= draft.has_symbol && !draft.kernel.is_entry;
     }
     std::vector<KernelResources> kernels;
     kernels.reserve(drafts_.size());
@@ -107,6 +112,7 @@ class Reader {
       } else if (symbol.value != 0) {  // at 0 lies the kernel itself, by another name
         by_inner_symbol_.emplace(static_cast<uint32_t>(i), found->second);
         draft.functions.push_back({symbol.value, symbol.size});
+        draft.has_written_functions |= !cubin_.StartsWith(symbol, kInternal);
       }
     }
   }
@@ -274,7 +280,7 @@ class Reader {
         kernel.callee_spills = spills->functions;
       }
     }
-    if (draft.has_calls || kernel.damaged) ApplyCalls(draft);
+    if ((draft.has_calls || kernel.damaged) && MayCallFunctions(draft)) ApplyCalls(draft);
     // Then the attribute has the frames of both, in some code as the one and in some as the other
     // (ptxas 13.0 prints 160 and 0, or 0 and 152).
     if (draft.has_inner_frames || kernel.indirect_calls) kernel.stack_frame.reset();
@@ -285,6 +291,12 @@ class Reader {
         kernel.parameters.begin(), kernel.parameters.end(),
         [](const KernelParameter& a, const KernelParameter& b) { return a.ordinal < b.ordinal; });
     return std::move(kernel);
+  }
+
+  // Calls of the system, as assert and printf make them, go through a register, too: where nobody
+  // wrote a function that a pointer could lead to, a call is one of those.
+  bool MayCallFunctions(const Draft& draft) const {
+    return draft.has_written_functions || has_device_functions_ || cubin_.info().relocatable;
   }
 
   void ApplyCalls(Draft& draft) const {
@@ -302,6 +314,7 @@ class Reader {
   std::unordered_map<uint32_t, size_t> by_symbol_;
   std::unordered_map<uint32_t, size_t> by_inner_symbol_;  // functions in the code of a kernel
   std::vector<ConstantBank> shared_banks_;
+  bool has_device_functions_ = false;  // in a section of their own
 };
 
 }  // namespace
