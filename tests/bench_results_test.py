@@ -34,9 +34,29 @@ def host():
     return wrong
 
 
+def resources():
+    """What is wrong with the result of bench/resources.py."""
+    path = ROOT / "bench/results/resources.json"
+    if not path.exists():  # until it is measured on a quiet machine
+        return []
+    result = json.loads(path.read_text())
+    wrong = [] if result["rounds"] >= 2 else [f"resources: only {result['rounds']} rounds"]
+    row = {row["file"]: row for row in result["resources"]}.get("libtorch_cuda.so")
+    if row is None:
+        return wrong + ["resources: libtorch_cuda.so was not measured"]
+    if row["kernels"] < 100_000:
+        wrong.append(f"resources: {row['kernels']} kernels only")
+    for name, least in [("times_faster", 3), ("times_faster_one_gpu", 10)]:
+        if row[name] < least:
+            wrong.append(f"resources: {name} is {row[name]:.1f}, target {least}")
+    if row["share_of_memory"] > 0.1:
+        wrong.append(f"resources: {row['share_of_memory']:.2f} of cuobjdump's memory")
+    return wrong
+
+
 def main():
     result = json.loads((ROOT / "bench/results/listing.json").read_text())
-    wrong = host()
+    wrong = host() + resources()
     date.fromisoformat(result["date"])
     if result["rounds"] < 5:
         wrong.append(f"only {result['rounds']} rounds")
