@@ -44,7 +44,7 @@ std::string EscapeMarkdown(std::string_view text) {
   return out;
 }
 
-MarkdownTable::MarkdownTable(std::vector<std::string> head, size_t limit) : limit_(limit) {
+MarkdownTable::MarkdownTable(const std::vector<std::string>& head, size_t limit) : limit_(limit) {
   std::string rule = "|";
   text_ = "|";
   for (const std::string& name : head) {

@@ -16,7 +16,7 @@ std::string EscapeMarkdown(std::string_view text);
 /// Rows of a table until `limit` bytes are full; what is left out is counted under it.
 class MarkdownTable {
  public:
-  MarkdownTable(std::vector<std::string> head, size_t limit);
+  MarkdownTable(const std::vector<std::string>& head, size_t limit);
   /// Cells are Markdown, escaped by the caller.
   void Row(const std::vector<std::string>& cells);
   /// Empty where no row came.

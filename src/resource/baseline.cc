@@ -24,9 +24,9 @@ std::optional<uint64_t> ExactSpills(const KernelResources& resources) {
   return resources.spills->stores + resources.spills->loads;
 }
 
-BaselineKernel RowOf(const MeasuredKernel& kernel) {
+BaselineKernel RowOf(const MeasuredKernel& kernel, const std::string& file) {
   BaselineKernel row;
-  row.file = StableFile(kernel.file);
+  row.file = file;
   row.name = StableName(kernel.resources.name);
   row.arch = kernel.arch;
   row.registers = kernel.resources.registers;
@@ -65,9 +65,20 @@ Json RowJson(const BaselineKernel& row) {
           {"warps_per_sm", OrNull(row.warps_per_sm)}};
 }
 
-Error Damaged(const std::string& file, std::string phrase) {
+Error Damaged(const std::string& file, const std::string& phrase) {
   return {ErrorCode::kBadMagic, phrase + ": make it again with cuproof resources --write-baseline",
           file, std::nullopt};
+}
+
+// The line on which the text stops being JSON, from 1.
+size_t LineOfFault(std::string_view text) {
+  size_t at = text.size();
+  try {
+    const Json json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    at = std::min(at, error.byte);
+  }
+  return 1 + static_cast<size_t>(std::count(text.begin(), text.begin() + at, '\n'));
 }
 
 const Json* Member(const Json& object, const char* name) {
@@ -108,9 +119,10 @@ bool ReadRow(const Json& object, BaselineKernel& row) {
 
 Baseline MakeBaseline(const std::vector<MeasuredKernel>& kernels) {
   std::map<std::tuple<std::string, std::string, std::string>, BaselineKernel> rows;
+  const auto files = StableFiles(kernels);
   for (const MeasuredKernel& kernel : kernels) {
     if (!kernel.resources.is_entry) continue;
-    BaselineKernel row = RowOf(kernel);
+    BaselineKernel row = RowOf(kernel, files.at(kernel.file));
     auto key = std::tuple(row.file, row.name, row.arch);
     const auto [at, is_new] = rows.emplace(std::move(key), row);
     if (!is_new) Merge(at->second, row);
@@ -134,6 +146,13 @@ std::string BaselineText(const Baseline& baseline) {
 
 Result<Baseline> ParseBaseline(std::string_view text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    return Error{ErrorCode::kBadMagic,
+                 fmt::format("line {}: expected JSON, as of --write-baseline, found what is none: "
+                             "get the file again from where it is kept, or resolve its conflict",
+                             LineOfFault(text)),
+                 file, std::nullopt};
+  }
   std::string schema;
   if (!json.is_object() || !ReadText(json, "schema", schema))
     return Damaged(file, "expected a baseline of cuproof, a JSON object with \"schema\"");

@@ -68,6 +68,7 @@ Error Failed(const std::string& ptxas, const std::string& phrase) {
 // The exit status, or -1 with errno where it could not be started.
 int Run(const std::string& program, std::vector<std::string> words, int output) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
