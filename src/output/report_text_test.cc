@@ -210,7 +210,7 @@ TEST(Report, RepeatedErrorsAreCountedAtLeast) {
                "\n");
   Style style;
   style.width = 1000;
-  for (const uint64_t errors : {1000, 512}) {
+  for (const uint64_t errors : {1000U, 512U}) {
     RingBytes ring(70);
     ring.PutRing(1, offsetof(trace::RingHeader, errors), errors);
     folder.Write("70.ring", ring.bytes());
@@ -254,7 +254,7 @@ class TimedRun : public testing::Test {
 };
 
 TEST_F(TimedRun, HasMedianAndLongestOfEachKernel) {
-  for (const uint32_t ns : {2000, 9000, 3000}) Add(10'000, ns);
+  for (const uint32_t ns : {2000U, 9000U, 3000U}) Add(10'000, ns);
   Add(10'000, 0, 0);
   const RunReport report = Report();
   ASSERT_EQ(report.kernels.size(), 1u);

@@ -98,11 +98,11 @@ TEST(KernelResources, SharedMemoryBeforeTheDeviceLinkHasNoKilobyte) {
 }
 
 std::string Half(uint8_t id, uint16_t value) {
-  return Number(0x03u | id << 8, 2) + Number(value, 2);
+  return Number(0x03u | uint32_t{id} << 8, 2) + Number(value, 2);
 }
 
 std::string Item(uint8_t id, const std::string& payload) {
-  return Number(0x04u | id << 8, 2) + Number(payload.size(), 2) + payload;
+  return Number(0x04u | uint32_t{id} << 8, 2) + Number(payload.size(), 2) + payload;
 }
 
 TEST(KernelResources, ParametersComeByOrdinal) {

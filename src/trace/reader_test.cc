@@ -201,7 +201,7 @@ TEST(Errors, AreCountedExactlyIfTheRingSaysTheSameNumber) {
   const std::string events = ErrorAt(1, 1, 1) + R"({"event":"error","api":"cuLaunchKernel",)"
                                                 R"("result":1,"count":4})"
                                                 "\n";
-  for (const uint64_t errors : {4, 7}) {
+  for (const uint64_t errors : {4U, 7U}) {
     RingBytes ring(70);
     ring.PutRing(1, offsetof(RingHeader, errors), errors);
     const Process process = Read(events, ring.bytes());
