@@ -39,12 +39,36 @@ def wheel(path, files):
 
 
 def nothing_changes(folder):
-    code, changes, report = diff(FIXTURES / "gpu_images.zip", FIXTURES / "gpu_images.zip")
-    assert (code, changes) == (0, []), changes
-    assert report["files"] > 100 and report["kernels"] > 50, report
-    text = subprocess.run([CUPROOF, "diff", FIXTURES / "gpu_images.zip", FIXTURES / "gpu_images.zip"],
-                          capture_output=True, text=True, check=True).stdout
+    sound = folder / "sound-1.0-py3-none-any.whl"
+    wheel(sound, {name: content for name, content in images().items() if not name.startswith("damaged/")})
+    code, changes, report = diff(sound, sound)
+    assert (code, changes, report["problems"]) == (0, [], []), (changes, report["problems"])
+    assert report["files"] > 20 and report["kernels"] > 20, report
+    text = subprocess.run([CUPROOF, "diff", sound, sound], capture_output=True, text=True, check=True).stdout
     assert "nothing that a user would see has changed" in text, text
+
+
+def damage_is_told(folder):
+    for name in ("fatbin-half.fatbin", "cubin-half.cubin", "fatbin-zstd-cut.fatbin"):
+        (folder / name).write_bytes(images()["damaged/" + name])
+        for options in ([], ["--no-kernels"]) if name == "fatbin-half.fatbin" else ([],):
+            _, _, report = diff(folder / name, folder / name, *options, codes=(2,))
+            assert report["problems"], name
+        text = subprocess.run([CUPROOF, "diff", folder / name, folder / name], capture_output=True, text=True,
+                              check=False).stdout
+        assert "nothing that a user" not in text, text
+
+
+def wrong_paths(folder):
+    (folder / "empty").mkdir()
+    (folder / "a.cu").write_text("__global__ void k() {}\n")
+    for path in ("empty", "a.cu"):
+        _, _, report = diff(folder / path, folder / path, codes=(2,))
+        assert "nothing to compare" in report["problems"][0]["phrase"], report
+    (folder / "some").mkdir()
+    (folder / "some" / "a.cubin").write_bytes(images()["cubin/sm_90-cuda13.0.cubin"])
+    code, changes, _ = diff(folder / "some", folder / "empty")
+    assert code == 1 and ("gpu-lost", "sm_90", "code of its own", "nothing") in changes, changes
 
 
 def gpus(folder):
@@ -98,6 +122,8 @@ def main():
         nothing_changes(folder)
         gpus(folder)
         unreadable(folder)
+        damage_is_told(folder)
+        wrong_paths(folder)
         parameters(folder)
 
 

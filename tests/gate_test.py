@@ -89,7 +89,7 @@ def baselines():
     assert folder.findings("a.log", "--baseline", "b.json", "--fail-on", "warning")[0] == 1
     assert folder.findings("a.log", "--baseline", "b.json", "--block", "1024")[1][0] == ("error", "CP402")
     folder.write("a.log", log_of(name="_Z5otherv"))
-    assert folder.findings("a.log", "--baseline", "b.json") == (0, [("warning", "CP405")])
+    assert folder.findings("a.log", "--baseline", "b.json") == (1, [("error", "CP409"), ("warning", "CP405")])
     text = folder.resources("a.log", "--baseline", "b.json").stdout
     assert "warning[CP405]" in text and "_Z9propagatePf" in text, text
 
@@ -175,6 +175,60 @@ def logs_equal_files():
     assert code == 1 and ("error", "CP403") in found, found
 
 
+def nothing_passes_unchecked():
+    """A gate that checks nothing fails, and leaves a baseline that was good as it is."""
+    folder = Folder()
+    folder.write("a.log", log_of())
+    folder.write("b.toml", '[[budget]]\nkernel = "*"\nregisters = 255\n')
+    (folder.path / "empty").mkdir()
+    folder.write("cut.so", "\x7fELF")
+    folder.resources("a.log", "--write-baseline", "b.json")
+    good = (folder.path / "b.json").read_bytes()
+    for path in ("absent", "empty", "cut.so"):
+        for gate in (["--baseline", "b.json"], ["--budget", "b.toml"], ["--write-baseline", "b.json"]):
+            run = folder.resources(path, *gate)
+            assert run.returncode == 2 and run.stderr, (path, gate, run)
+            assert (folder.path / "b.json").read_bytes() == good, (path, gate)
+    run = folder.resources("a.log", "absent", "--write-baseline", "b.json")
+    assert run.returncode == 2 and "b.json: not written" in run.stderr, run
+    assert (folder.path / "b.json").read_bytes() == good
+    run = folder.resources("a.log", "--budget", "b.toml", "--gpu", "B200,H100")
+    assert run.returncode == 0 and "nothing was checked for sm_100" in run.stdout, run
+    folder.write("two.log", log_of() + log_of(name="_Z5otherv"))
+    assert folder.findings("two.log", "--baseline", "b.json") == (0, [("note", "CP409")])
+
+
+def nothing_is_overwritten():
+    folder = Folder()
+    folder.write("a.log", log_of())
+    folder.write("b.toml", '[[budget]]\nkernel = "*"\nregisters = 255\n')
+    folder.resources("a.log", "--write-baseline", "b.json")
+    (folder.path / "link.log").symlink_to("a.log")
+    kept = {path.name: path.read_bytes() for path in folder.path.iterdir()}
+    for arguments in (["a.log", "-o", "a.log"], ["a.log", "-o", "link.log"], ["link.log", "-o", "a.log"],
+                      ["a.log", "--write-baseline", "a.log"], ["a.log", "--curve", "*", "--svg", "a.log"],
+                      ["a.log", "--budget", "b.toml", "-o", "b.toml"],
+                      ["a.log", "--budget", "b.toml", "--write-baseline", "b.toml"],
+                      ["a.log", "--baseline", "b.json", "-o", "./b.json"],
+                      ["a.log", "--write-baseline", "new", "-o", "./new"]):
+        run = folder.resources(*arguments)
+        assert run.returncode == 2 and "file" in run.stderr and run.stderr.count("\n") == 1, (arguments, run)
+        assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == kept, arguments
+    run = folder.run("diff", "a.log", "b.toml", "-o", "b.toml")
+    assert run.returncode == 2 and "one of the files to read" in run.stderr, run
+    assert folder.resources("a.log", "--baseline", "b.json", "--write-baseline", "b.json").returncode == 0
+
+
+def findings_are_in_every_format():
+    folder = Folder()
+    folder.write("a.log", log_of(registers=72))
+    folder.write("b.toml", '[[budget]]\nkernel = "*"\nregisters = 71\n')
+    run = folder.resources("a.log", "--budget", "b.toml", "--format", "json")
+    assert run.returncode == 1 and [f["id"] for f in json.loads(run.stdout)["findings"]] == ["CP401"], run
+    run = folder.resources("a.log", "--budget", "b.toml", "--format", "csv")
+    assert run.returncode == 1 and "error[CP401]" in run.stderr and "CP401" not in run.stdout, run
+
+
 def price():
     """The price of a limit is what ptxas says: here a ptxas of ours."""
     folder = Folder()
@@ -192,6 +246,9 @@ def price():
 
 def main():
     price()
+    nothing_passes_unchecked()
+    nothing_is_overwritten()
+    findings_are_in_every_format()
     baselines()
     occupancy()
     budgets()

@@ -53,6 +53,10 @@ int ExitCodeOf(const Comparison& comparison, FailOn fail_on) {
 }
 
 int RunDiff(const DiffArguments& arguments) {
+  if (const auto refused = arguments.output.OverwritesInput({arguments.before, arguments.after})) {
+    PrintError(*refused);
+    return kExitCannot;
+  }
   ReleaseOptions options;
   options.threads = arguments.output.Threads();
   options.kernels = !arguments.no_kernels;

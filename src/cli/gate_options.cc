@@ -10,6 +10,7 @@
 #include "diff/gate_finding.h"
 #include "diff/log_findings.h"
 #include "output/check_parts.h"
+#include "output/escape.h"
 #include "resource/launch_log.h"
 #include "resource/ptxas_log.h"
 #include "symbol/demangle.h"
@@ -90,6 +91,38 @@ void AddKernels(const Survey& survey, const GateOptions& options,
   }
 }
 
+void AddProblem(Survey& survey, std::string phrase, const std::string& file) {
+  survey.problems.push_back({ErrorCode::kUsage, std::move(phrase), file, std::nullopt});
+  PrintError(survey.problems.back());
+}
+
+// Of the GPUs that were chosen, those for which there is a kernel.
+std::vector<uint32_t> GpusMet(const Survey& survey, const std::vector<MeasuredKernel>& logged) {
+  std::set<uint32_t> met;
+  for (const FileKernels& file : survey.files) {
+    for (const KernelRow& row : file.kernels) met.insert(row.gpus.begin(), row.gpus.end());
+  }
+  for (const MeasuredKernel& kernel : logged) met.insert(SmOf(kernel.arch));
+  return {met.begin(), met.end()};
+}
+
+// A baseline of half a build would let the other half pass for good.
+std::optional<Error> WriteBaseline(const std::string& file, const GateOptions& options,
+                                   const std::vector<MeasuredKernel>& kernels, Survey& survey) {
+  if (!survey.problems.empty()) {
+    AddProblem(survey, "not written: not everything could be read", file);
+    return std::nullopt;
+  }
+  const Baseline baseline = MakeBaseline(kernels);
+  if (const auto written = WriteOutput(file, BaselineText(baseline)); !written)
+    return written.error();
+  if (!options.whole || !options.gpus.empty()) {
+    PrintNotice(fmt::format("{}: holds only the {} kernels that --kernel and --gpu leave\n",
+                            EscapeTerminal(file), baseline.kernels.size()));
+  }
+  return std::nullopt;
+}
+
 template <typename T>
 void Append(std::vector<T> more, std::vector<T>& all) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
@@ -135,12 +168,16 @@ GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
   return logs;
 }
 
-Result<std::vector<Finding>> RunGate(const GateArguments& arguments, const Survey& survey,
-                                     GateLogs logs, const GateOptions& options) {
+Result<std::vector<Finding>> RunGate(const GateArguments& arguments, Survey& survey, GateLogs logs,
+                                     const GateOptions& options) {
   std::vector<Finding> findings = std::move(logs.findings);
   if (arguments.Asked()) {
     std::vector<MeasuredKernel> kernels = std::move(logs.kernels);
+    const std::string& gate = arguments.budget.empty() ? arguments.baseline : arguments.budget;
+    if (!gate.empty()) Append(GpusNotChecked(gate, GpusMet(survey, kernels), options), findings);
     AddKernels(survey, options, kernels);
+    if (kernels.empty() && survey.problems.empty())
+      AddProblem(survey, "no kernel was read: nothing was checked and no baseline written", "");
     if (!arguments.baseline.empty()) {
       const auto text = TextOf(arguments.baseline);
       if (!text) return text.error();
@@ -157,9 +194,8 @@ Result<std::vector<Finding>> RunGate(const GateArguments& arguments, const Surve
       ApplyAllowances(*file, kernels, options, findings);
     }
     if (!arguments.write_baseline.empty()) {
-      const auto written =
-          WriteOutput(arguments.write_baseline, BaselineText(MakeBaseline(kernels)));
-      if (!written) return written.error();
+      if (auto error = WriteBaseline(arguments.write_baseline, options, kernels, survey))
+        return *error;
     }
   }
   std::stable_sort(findings.begin(), findings.end(),

@@ -33,10 +33,11 @@ struct GateLogs {
 GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
                   const GateOptions& options, KernelNames& names);
 
-/// Judges the kernels of a survey and of logs, and writes the baseline that was asked for. The
-/// findings come errors first.
-Result<std::vector<Finding>> RunGate(const GateArguments& arguments, const Survey& survey,
-                                     GateLogs logs, const GateOptions& options);
+/// Judges the kernels of a survey and of logs, and writes the baseline that was asked for, unless
+/// something could not be read. The findings come errors first; what a gate could not do is printed
+/// and joins the problems of the survey.
+Result<std::vector<Finding>> RunGate(const GateArguments& arguments, Survey& survey, GateLogs logs,
+                                     const GateOptions& options);
 
 /// The findings for people, below a table of kernels.
 std::string GateText(const std::vector<Finding>& findings, const Style& style);

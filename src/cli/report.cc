@@ -14,6 +14,10 @@ namespace cuproof {
 namespace {
 
 int RunReportCommand(const std::string& folder, const OutputOptions& output) {
+  if (const auto refused = output.OverwritesInput({folder})) {
+    PrintError(*refused);
+    return kExitCannot;
+  }
   const auto run = trace::ReadRun(folder);
   if (!run) {
     PrintError(run.error());

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <ctime>
 #include <memory>
+#include <set>
 
 #include "cli/bank.h"
 #include "cli/command.h"
@@ -99,7 +100,8 @@ Survey ReadKernels(const std::vector<std::string>& paths, SurveyOptions options)
 }
 
 std::string Rendered(const ResourcesArguments& arguments, const LaunchQuestion& question,
-                     const std::vector<Gpu>& gpus, Survey& survey) {
+                     const std::vector<Gpu>& gpus, const std::vector<Finding>& findings,
+                     Survey& survey) {
   const auto order = ParseKernelOrder(arguments.sort);
   if (arguments.output.format == "text") {
     const ResourcesTextOptions options = {question, order.value_or(KernelOrder::kSpills),
@@ -109,8 +111,9 @@ std::string Rendered(const ResourcesArguments& arguments, const LaunchQuestion& 
   if (order || arguments.top != 0) {
     ArrangeKernels(question, order.value_or(KernelOrder::kSpills), arguments.top, survey);
   }
-  return arguments.output.format == "csv" ? ResourcesCsv(survey, question)
-                                          : ResourcesJson(survey, question, CUPROOF_VERSION);
+  return arguments.output.format == "csv"
+             ? ResourcesCsv(survey, question)
+             : ResourcesJson(survey, question, findings, CUPROOF_VERSION);
 }
 
 std::string Today() {
@@ -118,6 +121,12 @@ std::string Today() {
   std::tm parts = {};
   gmtime_r(&now, &parts);
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+std::vector<uint32_t> SmsOf(const std::vector<Gpu>& gpus) {
+  std::set<uint32_t> sms;
+  for (const Gpu& gpu : gpus) sms.insert(gpu.sm);
+  return {sms.begin(), sms.end()};
 }
 
 int Fail(const Error& error) {
@@ -146,7 +155,21 @@ int RunCurve(const ResourcesArguments& arguments, const LaunchQuestion& question
   return survey.problems.empty() ? 0 : kExitCannot;
 }
 
+std::optional<Error> Overwrites(const ResourcesArguments& arguments) {
+  const GateArguments& gate = arguments.gate;
+  std::vector<std::string> inputs = arguments.paths;
+  inputs.insert(inputs.end(), {gate.budget, gate.ptx});
+  const OutputFile output = {"-o", arguments.output.file};
+  const OutputFile svg = {"--svg", arguments.svg};
+  if (auto refused =
+          RefuseOverwrite({{"--write-baseline", gate.write_baseline}, output, svg}, inputs))
+    return refused;
+  // Over --baseline the new baseline may be written, but nothing else.
+  return RefuseOverwrite({output, svg}, {gate.baseline});
+}
+
 int RunResources(const ResourcesArguments& arguments) {
+  if (const auto refused = Overwrites(arguments)) return Fail(*refused);
   if (!arguments.bank.empty()) return RunBank(arguments);
   SurveyOptions options = SurveyOptionsOf(arguments);
   LaunchQuestion question;
@@ -165,8 +188,8 @@ int RunResources(const ResourcesArguments& arguments) {
   }
   if (!arguments.curve.empty()) return RunCurve(arguments, question, options);
   const GateOptions gate = {
-      question.block, question.dynamic_shared, arguments.kernels.empty() && options.gpus.empty(),
-      Today(),        arguments.gate.ptx,      arguments.gate.ptxas};
+      question.block,     question.dynamic_shared, arguments.kernels.empty(), Today(),
+      arguments.gate.ptx, arguments.gate.ptxas,    SmsOf(options.gpus)};
   std::vector<std::string> paths = arguments.paths;
   KernelNames log_names;
   GateLogs logs = TakeLogs(paths, options.gpus, gate, log_names);
@@ -182,9 +205,11 @@ int RunResources(const ResourcesArguments& arguments) {
   std::move(log_files.begin(), log_files.end(), std::back_inserter(survey.files));
   std::string text =
       FindingsOutput(arguments.output.format, "resources", *findings, survey.problems);
-  if (text.empty()) text = Rendered(arguments, question, options.gpus, survey);
+  if (text.empty()) text = Rendered(arguments, question, options.gpus, *findings, survey);
   if (arguments.output.format == "text")
     text += GateText(*findings, arguments.output.StyleFor(STDOUT_FILENO));
+  if (arguments.output.format == "csv")  // a table has no place for them
+    PrintNotice(GateText(*findings, arguments.output.StyleFor(STDERR_FILENO)));
   if (const auto written = WriteOutput(arguments.output.file, text); !written)
     return Fail(written.error());
   Report report;

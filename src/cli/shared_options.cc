@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "bytes/parallel.h"
 #include "output/escape.h"
@@ -62,6 +63,24 @@ void AddOnce(std::vector<Gpu>& gpus, Gpu gpu) {
   gpus.push_back(std::move(gpu));
 }
 
+// One regular file, or one that neither is there yet.
+bool SameFile(const std::string& a, const std::string& b) {
+  struct stat first;
+  struct stat second;
+  const bool is_first = stat(a.c_str(), &first) == 0;
+  const bool is_second = stat(b.c_str(), &second) == 0;
+  if (is_first && is_second) {
+    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  }
+  if (is_first || is_second) return false;
+  std::error_code error;
+  const auto whole = [&error](const std::string& path) {
+    return error ? std::filesystem::path()
+                 : std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  };
+  return !a.empty() && !b.empty() && whole(a) == whole(b) && !error;
+}
+
 }  // namespace
 
 const CLI::Validator& NotEmpty() {
@@ -91,16 +110,28 @@ Style OutputOptions::StyleFor(int fd) const {
 }
 
 std::optional<Error> OutputOptions::OverwritesInput(const std::vector<std::string>& paths) const {
-  struct stat output;
-  if (file.empty() || stat(file.c_str(), &output) != 0 || !S_ISREG(output.st_mode)) {
-    return std::nullopt;
-  }
-  for (const std::string& path : paths) {
-    struct stat input;
-    if (stat(path.c_str(), &input) != 0) continue;
-    if (input.st_dev != output.st_dev || input.st_ino != output.st_ino) continue;
-    return Error{ErrorCode::kUsage, "is one of the files to read: name another file for -o", file,
-                 std::nullopt};
+  return RefuseOverwrite({{"-o", file}}, paths);
+}
+
+std::optional<Error> RefuseOverwrite(const std::vector<OutputFile>& outputs,
+                                     const std::vector<std::string>& inputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OutputFile& output = outputs[i];
+    if (output.path.empty()) continue;
+    for (const std::string& input : inputs) {
+      if (!SameFile(output.path, input)) continue;
+      return Error{
+          ErrorCode::kUsage,
+          fmt::format("is one of the files to read: name another file for {}", output.option),
+          output.path, std::nullopt};
+    }
+    for (size_t k = 0; k < i; ++k) {
+      if (outputs[k].path.empty() || !SameFile(output.path, outputs[k].path)) continue;
+      return Error{ErrorCode::kUsage,
+                   fmt::format("would be written by {} and by {}: name two files",
+                               outputs[k].option, output.option),
+                   output.path, std::nullopt};
+    }
   }
   return std::nullopt;
 }

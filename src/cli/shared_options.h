@@ -36,6 +36,16 @@ struct TargetOptions {
   Result<Target> Resolve() const;
 };
 
+/// A file that a run writes, and the option that names it.
+struct OutputFile {
+  const char* option;
+  std::string path;  // empty: the option was not given
+};
+
+/// That one of `outputs` is read, too, or is written by two options: one would be lost.
+std::optional<Error> RefuseOverwrite(const std::vector<OutputFile>& outputs,
+                                     const std::vector<std::string>& inputs);
+
 /// An empty argument is a variable that was not set, not a wish for the default.
 const CLI::Validator& NotEmpty();
 

@@ -154,12 +154,48 @@ void ReportVanished(const std::vector<const BaselineKernel*>& gone,
   }
 }
 
+Finding Uncompared(const std::string& file, Severity severity, std::string message) {
+  Finding finding;
+  finding.id = "CP409";
+  finding.severity = severity;
+  finding.file = file;
+  finding.message = std::move(message);
+  finding.fix = kAccept;
+  SetSource(finding);
+  return finding;
+}
+
+// Of each file and architecture, the kernels that no row of the baseline was compared with.
+void ReportNew(const std::vector<BaselineKernel>& rows, const std::set<const BaselineKernel*>& met,
+               std::vector<Finding>& findings) {
+  constexpr size_t kShown = 5;
+  std::map<std::pair<std::string, std::string>, std::vector<const BaselineKernel*>> groups;
+  for (const BaselineKernel& row : rows) {
+    if (!met.contains(&row)) groups[{row.file, row.arch}].push_back(&row);
+  }
+  for (const auto& [place, kernels] : groups) {
+    const bool one = kernels.size() == 1;
+    Finding finding =
+        Uncompared(place.first, Severity::kNote,
+                   fmt::format("{} kernel{} for {} {} not in the baseline: compared with nothing",
+                               kernels.size(), one ? "" : "s", place.second, one ? "is" : "are"));
+    finding.subject = place.second;
+    for (size_t i = 0; i < std::min(kShown, kernels.size()); ++i)
+      finding.evidence.push_back(kernels[i]->name);
+    if (kernels.size() > kShown)
+      finding.evidence.push_back(fmt::format("and {} more", kernels.size() - kShown));
+    findings.push_back(std::move(finding));
+  }
+}
+
 // The kernels of now, by key; and by name and architecture, for files that were renamed.
 class Now {
  public:
   explicit Now(const std::vector<MeasuredKernel>& kernels) : rows_(MakeBaseline(kernels).kernels) {
+    const auto files = StableFiles(kernels);
     for (const MeasuredKernel& kernel : kernels) {
-      const Key key = {StableFile(kernel.file), StableName(kernel.resources.name), kernel.arch};
+      if (!kernel.resources.is_entry) continue;
+      const Key key = {files.at(kernel.file), StableName(kernel.resources.name), kernel.arch};
       const auto [at, is_new] = kernels_.emplace(key, &kernel);
       // Of several with one name, the one with the most registers stands for them, as in the row.
       if (!is_new && kernel.resources.registers > at->second->resources.registers)
@@ -185,6 +221,7 @@ class Now {
   }
 
   const std::set<std::pair<std::string, std::string>>& present() const { return present_; }
+  const std::vector<BaselineKernel>& rows() const { return rows_; }
 
  private:
   std::vector<BaselineKernel> rows_;
@@ -201,19 +238,30 @@ std::vector<Finding> CompareWithBaseline(const Baseline& baseline,
                                          const GateOptions& options) {
   std::vector<Finding> findings;
   std::vector<const BaselineKernel*> gone;
+  std::set<const BaselineKernel*> met;
   const Now now(kernels);
   for (const BaselineKernel& was : baseline.kernels) {
     const BaselineKernel* const is = now.Find(was);
     if (!is) {
-      if (options.whole) gone.push_back(&was);
+      if (options.whole && WasChosen(was.arch, options)) gone.push_back(&was);
       continue;
     }
+    met.insert(is);
     const Pair pair{was, *is, now.KernelOf(*is)};
     CompareRegisters(pair, findings);
     CompareSpills(pair, findings);
     CompareOccupancy(pair, findings);
   }
   ReportVanished(gone, now.present(), findings);
+  if (met.empty() && !now.rows().empty()) {
+    findings.push_back(Uncompared(
+        "", Severity::kError,
+        fmt::format("none of the {} kernels that were read is among the {} of the baseline: "
+                    "nothing was compared",
+                    now.rows().size(), baseline.kernels.size())));
+  } else {
+    ReportNew(now.rows(), met, findings);
+  }
   return findings;
 }
 

@@ -1,6 +1,7 @@
 // CP401 and CP406: budgets, and what people have accepted.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "diff/gate.h"
@@ -114,15 +115,20 @@ class BudgetCheck {
   std::vector<Finding>& findings_;
 };
 
-Finding OfBudgetFile(const BudgetFile& file, uint32_t line, std::string message, std::string fix) {
+Finding OfGateFile(const std::string& file, std::string message, std::string fix) {
   Finding finding;
   finding.id = "CP406";
   finding.severity = Severity::kWarning;
-  finding.file = file.file;
-  finding.subject = fmt::format("line {}", line);
+  finding.file = file;
   finding.message = std::move(message);
   finding.fix = std::move(fix);
   SetSource(finding);
+  return finding;
+}
+
+Finding OfBudgetFile(const BudgetFile& file, uint32_t line, std::string message, std::string fix) {
+  Finding finding = OfGateFile(file.file, std::move(message), std::move(fix));
+  finding.subject = fmt::format("line {}", line);
   return finding;
 }
 
@@ -142,6 +148,7 @@ std::vector<Finding> CheckBudgets(const BudgetFile& file,
                                   const std::vector<MeasuredKernel>& kernels,
                                   const GateOptions& options) {
   std::vector<Finding> findings;
+  bool any_met = false;
   for (const Budget& budget : file.budgets) {
     bool met = false;
     BudgetCheck check(file, budget, options, findings);
@@ -151,12 +158,37 @@ std::vector<Finding> CheckBudgets(const BudgetFile& file,
       met = true;
       check.Check(kernel);
     }
-    if (met || !options.whole) continue;
+    any_met |= met;
+    if (met || !options.whole || !WasChosen(budget.arch, options)) continue;
     findings.push_back(
         OfBudgetFile(file, budget.line,
                      fmt::format("no kernel matches the budget \"{}\"{}", budget.kernel,
                                  budget.arch.empty() ? "" : " for " + budget.arch),
                      "cuproof resources lists the names; a pattern must fit the whole name"));
+  }
+  if (any_met || file.budgets.empty() || kernels.empty()) return findings;
+  findings.push_back(OfGateFile(
+      file.file, "no budget of this file fits a kernel that was read: nothing was checked",
+      "cuproof resources lists what is there; see also --gpu and --kernel"));
+  findings.back().severity = Severity::kError;
+  return findings;
+}
+
+bool WasChosen(const std::string& arch, const GateOptions& options) {
+  return arch.empty() || options.gpus.empty() ||
+         std::find(options.gpus.begin(), options.gpus.end(), SmOf(arch)) != options.gpus.end();
+}
+
+std::vector<Finding> GpusNotChecked(const std::string& file, const std::vector<uint32_t>& met,
+                                    const GateOptions& options) {
+  std::vector<Finding> findings;
+  for (const uint32_t sm : options.gpus) {
+    if (std::find(met.begin(), met.end(), sm) != met.end()) continue;
+    findings.push_back(OfGateFile(
+        file,
+        fmt::format("nothing was checked for sm_{}: no code that was read runs on it as it is", sm),
+        "build for it, or leave it out of --gpu"));
+    findings.back().subject = fmt::format("sm_{}", sm);
   }
   return findings;
 }
@@ -177,7 +209,7 @@ void ApplyAllowances(const BudgetFile& file, const std::vector<MeasuredKernel>& 
       return (allowance.id.empty() || allowance.id == finding.id) &&
              places.contains({finding.file, finding.subject});
     });
-    if (taken > 0 || !options.whole) continue;
+    if (taken > 0 || !options.whole || !options.gpus.empty()) continue;
     findings.push_back(OfBudgetFile(
         file, allowance.line,
         fmt::format("the allowance for \"{}\" is not needed any more", allowance.kernel),

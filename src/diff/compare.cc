@@ -200,6 +200,39 @@ void CompareTorch(const Pair& pair, Collector& changes) {
               text(pair.after->torch), pair.after->path);
 }
 
+bool Serves(Cover cover) {
+  return cover == Cover::kOwn || cover == Cover::kSameMajor || cover == Cover::kJit;
+}
+
+// GPUs that files served which are gone or empty now, and that nothing of the new release serves.
+void CompareGone(const Unmatched& gone, const Release& after, const std::vector<Gpu>& gpus,
+                 Collector& changes) {
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    const bool maybe =
+        std::any_of(after.files.begin(), after.files.end(), [&](const ReleaseFile& file) {
+          return i < file.covers.size() && file.covers[i] != Cover::kNone;
+        });
+    if (maybe) continue;
+    for (const ReleaseFile* file : gone) {
+      if (i >= file->covers.size() || !Serves(file->covers[i])) continue;
+      changes.Add(ChangeKind::kGpuLost, Severity::kError, GpuTarget(gpus[i]),
+                  CoverText(file->covers[i]), CoverText(Cover::kNone), file->path);
+    }
+  }
+}
+
+// Two paths that hold nothing of what is compared are wrong paths, sources or logs.
+void ReportNothing(const Release& before, const Release& after, Comparison& comparison) {
+  if (!before.files.empty() || !after.files.empty() || !comparison.problems.empty()) return;
+  for (const Release* side : {&before, &after}) {
+    comparison.problems.push_back(
+        {ErrorCode::kUsage,
+         "has no device code and no library that needs another: nothing to compare (logs of "
+         "builds: cuproof resources LOG --write-baseline, then --baseline)",
+         side->argument, std::nullopt});
+  }
+}
+
 std::string TargetsOf(const ReleaseFile& file) {
   std::vector<std::string> targets;
   for (const auto& [target, bytes] : file.bytes) targets.push_back(target);
@@ -263,6 +296,12 @@ Comparison Compare(const Release& before, const Release& after, const std::vecto
     CompareLibraries(pair, changes);
     CompareTorch(pair, changes);
   }
+  Unmatched lost = gone;
+  for (const Pair& pair : pairs) {
+    if (pair.after->covers.empty()) lost.push_back(pair.before);
+  }
+  CompareGone(lost, after, gpus, changes);
+  ReportNothing(before, after, comparison);
   for (const ReleaseFile* file : gone) {
     if (!file->bytes.empty())
       changes.Add(ChangeKind::kFileRemoved, Severity::kWarning, file->key, TargetsOf(*file), "",

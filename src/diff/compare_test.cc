@@ -56,6 +56,29 @@ TEST(Compare, TheSameIsNoChange) {
   EXPECT_THAT(Said(Of(file, file)), IsEmpty());
 }
 
+TEST(Compare, GpusOfFilesThatAreGoneAreLost) {
+  const ReleaseFile file = File("p/_C.so", Cover::kNone, Cover::kOwn);
+  const auto lost = std::string("gpu-lost sm_90: code of its own -> nothing");
+  const Comparison gone = Compare(Side({file}), Side({}), Gpus());
+  EXPECT_THAT(Said(gone), testing::Contains(lost));
+  EXPECT_EQ(gone.changes[0].severity, Severity::kError);
+  ReleaseFile host = file;
+  host.covers.clear();
+  host.bytes.clear();
+  EXPECT_THAT(Said(Of(file, host)), testing::Contains(lost)) << "the same file without its code";
+  const ReleaseFile moved = File("p/_D.so", Cover::kNone, Cover::kJit);
+  EXPECT_THAT(Said(Compare(Side({file}), Side({moved}), Gpus())),
+              testing::Not(testing::Contains(lost)));
+}
+
+TEST(Compare, NothingToCompareIsAProblem) {
+  const Comparison nothing = Compare(Side({}), Side({}), Gpus());
+  EXPECT_EQ(nothing.problems.size(), 2u);
+  EXPECT_THAT(DiffText(nothing, {}), testing::Not(HasSubstr("nothing that a user")));
+  const ReleaseFile file = File("p/_C.so", Cover::kNone, Cover::kOwn);
+  EXPECT_TRUE(Compare(Side({}), Side({file}), Gpus()).problems.empty());
+}
+
 TEST(Compare, TellsHowAGpuIsServed) {
   const auto said = [](Cover was, Cover is) {
     return Said(Of(File("p/_C.so", Cover::kOwn, was), File("p/_C.so", Cover::kOwn, is)));

@@ -117,6 +117,37 @@ TEST(Baseline, VanishedKernelsAreSaidOnceForAnArchitecture) {
   EXPECT_TRUE(CompareWithBaseline(baseline, {Kernel(8)}, filtered).empty());
 }
 
+TEST(Baseline, WhatIsComparedWithNothingIsSaid) {
+  MeasuredKernel added = Kernel(8);
+  added.resources.name = "_Z1bv";
+  const auto findings = CompareWithBaseline(MakeBaseline({Kernel(8)}), {Kernel(8), added}, {});
+  ASSERT_EQ(Ids(findings), std::vector<std::string>{"note CP409"});
+  EXPECT_EQ(findings[0].message,
+            "1 kernel for sm_90 is not in the baseline: compared with nothing");
+  EXPECT_EQ(Ids(CompareWithBaseline({}, {Kernel(8)}, {})), std::vector<std::string>{"error CP409"});
+  EXPECT_EQ(Ids(CompareWithBaseline(MakeBaseline({Kernel(8)}), {added}, {})),
+            (std::vector<std::string>{"warning CP405", "error CP409"}));
+}
+
+TEST(Baseline, OneOfTwoFilesWithTheSameNameGrows) {
+  MeasuredKernel first = Kernel(54);
+  MeasuredKernel second = Kernel(128);
+  first.file = "q1/lib.cubin";
+  second.file = "q2/lib.cubin";
+  const Baseline baseline = MakeBaseline({first, second});
+  ASSERT_EQ(baseline.kernels.size(), 2u);
+  first.resources.registers = 128;
+  EXPECT_EQ(Ids(CompareWithBaseline(baseline, {first, second}, {})),
+            std::vector<std::string>{"warning CP402"});
+}
+
+TEST(Baseline, TextThatIsNoJsonNamesItsLine) {
+  const auto read = ParseBaseline("{\"schema\":\"cuproof.baseline/1\",\n<<<<<<< HEAD\n", "b.json");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().Text(), HasSubstr("line 2: expected JSON"));
+  EXPECT_THAT(read.error().Text(), testing::Not(HasSubstr("make it again")));
+}
+
 TEST(Baseline, IsReadBackAsItWasWritten) {
   MeasuredKernel odd = Kernel(255);
   odd.resources.name = "\xff\"name\n";
@@ -168,7 +199,24 @@ TEST(Budget, IsOnlyForItsKernelsAndArchitecture) {
   const char* const text =
       "[[budget]]\nkernel = \"other*\"\nregisters = 1\n[[budget]]\nkernel = \"*\"\n"
       "arch = \"sm_80\"\nregisters = 1\n";
-  EXPECT_EQ(Ids(Checked(text, Kernel(72))), std::vector<std::string>(2, "warning CP406"));
+  EXPECT_EQ(Ids(Checked(text, Kernel(72))),
+            (std::vector<std::string>{"warning CP406", "warning CP406", "error CP406"}))
+      << "nothing was checked";
+  MeasuredKernel kernel = Kernel(72);
+  GateOptions options;
+  options.gpus = {90};
+  const auto findings = CheckBudgets(Parsed(text), {kernel}, options);
+  ASSERT_EQ(Ids(findings), (std::vector<std::string>{"warning CP406", "error CP406"}))
+      << "sm_80 was not asked for";
+  EXPECT_THAT(findings[0].message, HasSubstr("other*"));
+}
+
+TEST(Budget, ChosenGpusWithoutKernelsAreSaid) {
+  GateOptions options;
+  options.gpus = {75, 90};
+  const auto findings = GpusNotChecked("b.toml", {90}, options);
+  ASSERT_EQ(Ids(findings), std::vector<std::string>{"warning CP406"});
+  EXPECT_THAT(findings[0].message, HasSubstr("nothing was checked for sm_75"));
 }
 
 TEST(Budget, WhatIsNotKnownIsSaidAndIsNoError) {

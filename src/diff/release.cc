@@ -81,9 +81,12 @@ void ReadHost(ByteView bytes, ReleaseFile& file) {
                    : facts.torch_range;
 }
 
-void ReadImages(ByteView bytes, const std::vector<Gpu>& gpus, ReleaseFile& file) {
+// The damage of its frame; that of what the frames hold is the survey's to find.
+std::vector<Error> ReadImages(ByteView bytes, const std::vector<Gpu>& gpus, ReleaseFile& file) {
   FileImages images = ListImages(bytes);
-  if (images.images.empty()) return;
+  std::vector<Error> damage = std::move(images.damage);
+  damage.insert(damage.end(), images.host.damage.begin(), images.host.damage.end());
+  if (images.images.empty()) return damage;
   ReadToolkits(bytes, images);
   for (const Image& image : images.images) {
     file.bytes[ImageTarget(image)] += image.padded_size;
@@ -101,6 +104,7 @@ void ReadImages(ByteView bytes, const std::vector<Gpu>& gpus, ReleaseFile& file)
     file.covers.push_back(CoverOf(images, verdict, gpu));
     file.floors.push_back(FloorOf(verdict));
   }
+  return damage;
 }
 
 // Within the release: behind the wheel's or the folder's own name.
@@ -175,13 +179,18 @@ Release ReadRelease(const std::string& path, const Inventory& inventory,
     file.key = MatchKey(file.path);
     file.size = unit.size;
     const auto opened = OpenUnit(unit);
+    std::vector<Error> damage;
     if (opened) {
-      ReadImages((*opened)->bytes(), options.gpus, file);
+      damage = ReadImages((*opened)->bytes(), options.gpus, file);
       ReadHost((*opened)->bytes(), file);
     }
     options.on_unit_done(unit.size);
     const std::lock_guard lock(mutex);
     if (!opened) release.problems.push_back(opened.error());
+    for (Error& error : damage) {
+      if (error.file.empty()) error.file = unit.shown;
+      release.problems.push_back(std::move(error));
+    }
     if (file.bytes.empty() && file.needed.empty()) return;
     shown[file.path] = unit.shown;
     release.files.push_back(std::move(file));
@@ -195,6 +204,7 @@ Release ReadRelease(const std::string& path, const Inventory& inventory,
   survey.threads = options.threads;
   if (options.chosen_gpus) survey.gpus = options.gpus;
   release.survey = SurveyKernels(inventory, survey);
+  release.problems = release.survey.problems;  // it has met the same, and damage of images
   std::map<std::string_view, const FileKernels*> kernels;
   for (const FileKernels& file : release.survey.files) kernels.emplace(file.path, &file);
   for (ReleaseFile& file : release.files) {

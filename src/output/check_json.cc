@@ -145,18 +145,6 @@ Json FileJson(const Target& target, const FileReport& file) {
   return json;
 }
 
-Json FindingJson(const Finding& finding) {
-  return {{"id", finding.id},
-          {"severity", SeverityName(finding.severity)},
-          {"file", TextOrNull(finding.file)},
-          {"subject", TextOrNull(finding.subject)},
-          {"message", finding.message},
-          {"evidence", finding.evidence},
-          {"fix", TextOrNull(finding.fix)},
-          {"source", TextOrNull(finding.source)},
-          {"verified_on", TextOrNull(finding.verified_on)}};
-}
-
 Json SummaryJson(const Report& report, const RunInfo& run) {
   const SeverityCounts counts = CountFindings(report);
   return {{"files_seen", report.files_seen},
@@ -182,6 +170,18 @@ Json HeadJson(const Report& report, const RunInfo& run) {
 }
 
 }  // namespace
+
+Json FindingJson(const Finding& finding) {
+  return {{"id", finding.id},
+          {"severity", SeverityName(finding.severity)},
+          {"file", TextOrNull(finding.file)},
+          {"subject", TextOrNull(finding.subject)},
+          {"message", finding.message},
+          {"evidence", finding.evidence},
+          {"fix", TextOrNull(finding.fix)},
+          {"source", TextOrNull(finding.source)},
+          {"verified_on", TextOrNull(finding.verified_on)}};
+}
 
 Json CheckJson(const Report& report, const RunInfo& run) {
   Json json = HeadJson(report, run);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "output/diff_text.h"
+#include "output/escape.h"
 #include "output/json.h"
 #include "output/markdown.h"
 #include "output/number.h"
@@ -69,7 +70,12 @@ std::string DiffMarkdown(const Comparison& comparison) {
                  fmt::format("and {} more", Thousands(count - kChangesShown)), "", "", ""});
   }
   const std::string changes = table.Text();
-  text += changes.empty() ? "Nothing that a user would see has changed.\n" : changes;
+  const char* const none = comparison.problems.empty()
+                               ? "Nothing that a user would see has changed.\n"
+                               : "No change in what could be read.\n";
+  text += changes.empty() ? none : changes;
+  for (const Error& problem : comparison.problems)
+    text += fmt::format("\n**not read:** {}\n", Cell(ErrorLine(problem)));
   MarkdownTable sizes({"device code", "old", "new"}, kMarkdownBytes / 4);
   for (const TargetBytes& bytes : comparison.bytes) {
     if (bytes.was != bytes.is)

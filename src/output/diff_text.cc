@@ -182,7 +182,10 @@ std::string DiffText(const Comparison& comparison, const Style& style) {
     first = end;
   }
   AppendBytes(comparison, style, out);
-  if (changes.empty()) out += "nothing that a user would see has changed\n";
+  if (changes.empty()) {
+    out += comparison.problems.empty() ? "nothing that a user would see has changed\n"
+                                       : "no change in what could be read\n";
+  }
   out += fmt::format("{} compared", Count(comparison.files, "file"));
   if (comparison.kernels > 0) {
     out += fmt::format(", {} ({} changed in registers or spills)",

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "output/check_json.h"
 #include "output/json.h"
 #include "symbol/demangle.h"
 
@@ -162,7 +163,7 @@ const char* SpillBasisName(const std::optional<Spills>& spills) {
 }
 
 std::string ResourcesJson(const Survey& survey, const LaunchQuestion& question,
-                          const std::string& version) {
+                          const std::vector<Finding>& findings, const std::string& version) {
   Text out;
   Writer writer(question);
   Add(out, "{{\n  \"schema\": 1,\n  \"tool\": \"cuproof\",\n  \"version\": {},\n  \"files\": [",
@@ -180,8 +181,14 @@ std::string ResourcesJson(const Survey& survey, const LaunchQuestion& question,
     }
     Add(out, "]}}");
   }
-  Add(out, "\n  ],\n  \"problems\": [");
+  Add(out, "\n  ],\n  \"findings\": [");
   bool first = true;
+  for (const Finding& finding : findings) {
+    Add(out, "{}\n    {}", first ? "" : ",", DumpJson(FindingJson(finding), -1));
+    first = false;
+  }
+  Add(out, "],\n  \"problems\": [");
+  first = true;
   for (const Error& problem : survey.problems) {
     Add(out, "{}\n    {}", first ? "" : ",", DumpJson(ErrorJson(problem), -1));
     first = false;

@@ -37,14 +37,16 @@ class TableReader {
   }
 
   template <typename T>
-  void Number(const char* key, std::optional<T>& value) {
+  void Number(const char* key, std::optional<T>& value,
+              const char* what = "a whole number that is not negative", int64_t least = 0,
+              int64_t most = UINT32_MAX) {
     const toml::node* const node = Take(key);
     if (!node) return;
     const auto number = node->value_exact<int64_t>();
-    if (number && *number >= 0 && *number <= UINT32_MAX) {
+    if (number && *number >= least && *number <= most) {
       value = static_cast<T>(*number);
     } else {
-      Expected(*node, key, "a whole number that is not negative");
+      Expected(*node, key, what);
     }
   }
 
@@ -69,6 +71,13 @@ class TableReader {
     }
   }
 
+  // For a text that was read: whether it is one of those that have a meaning.
+  void Hold(const char* key, const std::string& value, bool holds, const char* what) {
+    if (!value.empty() && !holds) Expected(*table_.get(key), key, what);
+  }
+
+  void Refuse(const std::string& phrase) { Fail(Line(), phrase); }
+
   void Require(const char* key, const std::string& value) {
     if (value.empty()) Fail(Line(), fmt::format("'{}' is missing", key));
   }
@@ -91,7 +100,16 @@ class TableReader {
 
   void Expected(const toml::node& node, const char* key, const char* what) {
     Fail(static_cast<uint32_t>(node.source().begin.line),
-         fmt::format("'{}': expected {}", key, what));
+         fmt::format("'{}': expected {}, got {}", key, what, TextOf(node)));
+  }
+
+  static std::string TextOf(const toml::node& node) {
+    if (const auto text = node.value_exact<std::string>()) return fmt::format("\"{}\"", *text);
+    if (const auto number = node.value_exact<int64_t>()) return fmt::format("{}", *number);
+    if (const auto number = node.value_exact<double>()) return fmt::format("{}", *number);
+    if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
+    if (node.is_array()) return "a list";
+    return node.is_table() ? "a table" : "a date or time";
   }
 
   void Fail(uint32_t line, const std::string& phrase) {
@@ -104,6 +122,29 @@ class TableReader {
   std::optional<Error> error_;
 };
 
+// "sm_90", "sm_90a", "sm_100f"
+bool IsArch(std::string_view text) {
+  if (!text.starts_with("sm_")) return false;
+  text.remove_prefix(3);
+  if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) text.remove_suffix(1);
+  return (text.size() == 2 || text.size() == 3) &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Of the findings that a gate makes.
+bool IsGateId(std::string_view text) {
+  return text.size() == 5 && text.starts_with("CP40") && text.back() >= '1' && text.back() <= '9';
+}
+
+// fnmatch takes a bracket that is not closed for itself.
+bool IsPattern(std::string_view text) {
+  const size_t open = text.find('[');
+  return open == std::string_view::npos || text.find(']', open) != std::string_view::npos;
+}
+
+constexpr const char* kPattern = "a pattern of * ? [] in which each [ has its ]";
+constexpr const char* kThreads = "threads of a block, from 1 to 1024";
+
 std::optional<Error> ReadBudget(const toml::table& table, BudgetFile& file) {
   TableReader reader(table, file.file);
   Budget budget;
@@ -115,10 +156,18 @@ std::optional<Error> ReadBudget(const toml::table& table, BudgetFile& file) {
   reader.Number("shared", budget.shared);
   reader.Number("stack", budget.stack);
   reader.Share("occupancy", budget.occupancy);
-  reader.Number("block", budget.block);
+  reader.Number("block", budget.block, kThreads, 1, 1024);
   reader.Text("reason", budget.reason);
   reader.Require("kernel", budget.kernel);
+  reader.Hold("kernel", budget.kernel, IsPattern(budget.kernel), kPattern);
+  reader.Hold("arch", budget.arch, IsArch(budget.arch), "an architecture such as \"sm_90\"");
+  const bool limits = budget.registers || budget.spills || budget.shared || budget.stack ||
+                      budget.occupancy || budget.block;
   file.budgets.push_back(std::move(budget));
+  if (auto error = reader.Done()) return error;
+  if (limits) return std::nullopt;
+  reader.Refuse(
+      "the budget limits nothing: give it registers, spills, shared, stack, occupancy or block");
   return reader.Done();
 }
 
@@ -132,6 +181,8 @@ std::optional<Error> ReadAllowance(const toml::table& table, BudgetFile& file) {
   reader.Date("until", allowance.until);
   reader.Require("kernel", allowance.kernel);
   reader.Require("reason", allowance.reason);
+  reader.Hold("kernel", allowance.kernel, IsPattern(allowance.kernel), kPattern);
+  reader.Hold("id", allowance.id, IsGateId(allowance.id), "CP401 to CP409");
   file.allowances.push_back(std::move(allowance));
   return reader.Done();
 }
@@ -200,8 +251,9 @@ Result<BudgetFile> ParseBudgetFile(std::string_view text, const std::string& fil
   try {
     table = toml::parse(text, std::string_view(file));
   } catch (const toml::parse_error& error) {
-    return Wrong(file, static_cast<uint32_t>(error.source().begin.line),
-                 std::string(error.description()));
+    return Wrong(
+        file, static_cast<uint32_t>(error.source().begin.line),
+        std::string(error.description()) + "; texts stand in quotes, dates without, as 2027-01-31");
   }
   BudgetFile budgets;
   budgets.file = file;
@@ -215,6 +267,8 @@ Result<BudgetFile> ParseBudgetFile(std::string_view text, const std::string& fil
     if (auto error = ReadTables(node, name, budget ? ReadBudget : ReadAllowance, budgets))
       return *error;
   }
+  if (budgets.budgets.empty() && budgets.allowances.empty())
+    return Wrong(file, 1, "expected [[budget]] or [[allow]], found neither");
   return budgets;
 }
 

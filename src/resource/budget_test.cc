@@ -49,6 +49,22 @@ TEST(BudgetFile, SaysWhatIsWrongAndInWhichLine) {
   EXPECT_THAT(ErrorOf("[budget]\nkernel = \"k\"\n"), HasSubstr("expected [[budget]]"));
   EXPECT_THAT(ErrorOf("[[budgets]]\n"), HasSubstr("found 'budgets'"));
   EXPECT_THAT(ErrorOf("[[budget]\n"), HasSubstr("line 1: "));
+  EXPECT_THAT(ErrorOf("[[budget]]\nkernel = \"k\"\n"), HasSubstr("the budget limits nothing"));
+  EXPECT_THAT(ErrorOf("# nothing\n"), HasSubstr("found neither"));
+  for (const char* threads : {"0", "1025", "-1", "\"many\""}) {
+    EXPECT_THAT(ErrorOf(std::string("[[budget]]\nkernel = \"k\"\nblock = ") + threads + '\n'),
+                HasSubstr(std::string("from 1 to 1024, got ") + threads));
+  }
+  EXPECT_THAT(
+      ErrorOf("[[budget]]\nkernel = \"k\"\narch = \"banana\"\nregisters = 1\n"),
+      HasSubstr("line 3: 'arch': expected an architecture such as \"sm_90\", got \"banana\""));
+  EXPECT_THAT(ErrorOf("[[budget]]\nkernel = \"[heavy*\"\nregisters = 1\n"),
+              HasSubstr("in which each [ has its ]"));
+  EXPECT_THAT(ErrorOf("[[allow]]\nkernel = \"k\"\nreason = \"r\"\nid = \"CP999\"\n"),
+              HasSubstr("line 4: 'id': expected CP401 to CP409, got \"CP999\""));
+  EXPECT_THAT(ErrorOf("[[allow]]\nkernel = \"k\"\nreason = \"r\"\nuntil = tomorrow\n"),
+              HasSubstr("dates without, as 2027-01-31"));
+  EXPECT_EQ(ErrorOf("[[budget]]\nkernel = \"k\"\narch = \"sm_100f\"\nblock = 1024\n"), "");
   for (const char* text : {"[[", "[", "[)", "[[)", "[\n", "a.", "a.=1", "[a.)]"})
     EXPECT_THAT(ErrorOf(text), HasSubstr("line 1: ")) << text;
   EXPECT_THAT(ErrorOf("\n\xc3\x91 = 1\n"), HasSubstr("line 2: only texts in quotes"));
@@ -92,6 +108,26 @@ TEST(StableFile, HasNoTagsOfABuild) {
   EXPECT_EQ(StableFile("/a/_C.abi3.so"), "_C.so");
   EXPECT_EQ(StableFile("libx.so.1"), "libx.so.1");
   EXPECT_EQ(StableFile("k.cubin"), "k.cubin");
+}
+
+MeasuredKernel In(const char* file) {
+  MeasuredKernel kernel;
+  kernel.file = file;
+  return kernel;
+}
+
+TEST(StableFiles, HaveTheFoldersThatTellThemApart) {
+  const auto files = StableFiles({In("q1/lib.so"), In("/a/q2/lib.so"), In("q1/other.so"),
+                                  In("p/x/_C.cpython-311-x.so"), In("p/x/_C.cpython-312-x.so"),
+                                  In("a.whl!m/k.so"), In("b.whl!m/k.so"), In("z.so")});
+  EXPECT_EQ(files.at("q1/lib.so"), "q1/lib.so");
+  EXPECT_EQ(files.at("/a/q2/lib.so"), "q2/lib.so");
+  EXPECT_EQ(files.at("q1/other.so"), "other.so");
+  EXPECT_EQ(files.at("p/x/_C.cpython-311-x.so"), "_C.so");
+  EXPECT_EQ(files.at("p/x/_C.cpython-312-x.so"), "_C.so");
+  EXPECT_EQ(files.at("a.whl!m/k.so"), "a.whl/m/k.so");
+  EXPECT_EQ(files.at("b.whl!m/k.so"), "b.whl/m/k.so");
+  EXPECT_EQ(files.at("z.so"), "z.so");
 }
 
 }  // namespace

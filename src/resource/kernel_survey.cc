@@ -90,11 +90,12 @@ class Surveyor {
   uint64_t ReadFile(const UnitBytes& opened, const Unit& unit, unsigned threads) {
     const ByteView bytes = opened.bytes();
     FileImages images = ListImages(bytes);
+    for (const Error& damage : images.host.damage) AddProblem(damage, unit);
+    for (const Error& damage : images.damage) AddProblem(damage, unit);
     if (images.images.empty() && !unit.named) return 0;
     FileKernels file;
     file.root = unit.root;
     file.path = unit.shown;
-    for (const Error& damage : images.damage) AddProblem(damage, unit);
     const Choice choice = options_.gpus.empty()
                               ? EveryCubin(images)
                               : CubinsFor(images, options_.gpus, file.ptx_modules);
@@ -171,8 +172,8 @@ class Surveyor {
     if (first == kernels.end()) return;
     const auto count = std::count_if(kernels.begin(), kernels.end(), damaged);
     AddProblem({ErrorCode::kBadSize,
-                fmt::format("attributes of {} ({}, sm_{}) end in something that is none: what "
-                            "stood behind is not known",
+                fmt::format("{} ({}, sm_{}) lost code, or attributes that can be: expected those "
+                            "that a compiler writes; numbers with '?' are not known",
                             count == 1 ? "a kernel" : fmt::format("{} kernels", count), first->name,
                             image.arch.number),
                 "", image.offset},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <set>
 #include <string_view>
 
 namespace cuproof {
@@ -54,6 +55,32 @@ void HideRelease(std::string& name, std::string_view library) {
   }
 }
 
+// The folder of a path, with a wheel as one of its folders; "" where there is none.
+std::string_view Folder(std::string_view path) {
+  const size_t at = path.find_last_of("/!");
+  return at == std::string_view::npos ? std::string_view() : path.substr(0, at);
+}
+
+std::string_view LastPart(std::string_view path) {
+  return path.substr(path.find_last_of("/!") + 1);
+}
+
+// Puts one folder more before the names that several files have.
+bool AddFolders(std::map<std::string, std::string>& names,
+                std::map<std::string, std::string_view>& folders) {
+  std::map<std::string, std::set<std::string_view>> shared;
+  for (const auto& [path, name] : names) shared[name].insert(folders[path]);
+  bool added = false;
+  for (auto& [path, name] : names) {
+    std::string_view& folder = folders[path];
+    if (shared.at(name).size() < 2 || folder.empty()) continue;
+    name = std::string(LastPart(folder)) + '/' + name;
+    folder = Folder(folder);
+    added = true;
+  }
+  return added;
+}
+
 }  // namespace
 
 std::string StableName(const std::string& mangled) {
@@ -79,6 +106,21 @@ std::string StableFile(const std::string& path) {
     }
   }
   return name;
+}
+
+std::map<std::string, std::string> StableFiles(const std::vector<MeasuredKernel>& kernels) {
+  constexpr int kFolders = 64;
+  std::map<std::string, std::string> names;
+  std::map<std::string, std::string_view> folders;
+  for (const MeasuredKernel& kernel : kernels) {
+    const auto [at, is_new] = names.emplace(kernel.file, "");
+    if (!is_new) continue;
+    at->second = StableFile(kernel.file);
+    folders[at->first] = Folder(at->first);
+  }
+  for (int i = 0; i < kFolders && AddFolders(names, folders); ++i) {
+  }
+  return names;
 }
 
 }  // namespace cuproof

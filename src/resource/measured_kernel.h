@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "resource/kernel_resources.h"
 
@@ -29,5 +31,9 @@ std::string StableName(const std::string& mangled);
 /// The last part of a path or of a wheel's member, without the tags of an interpreter and a build:
 /// "_C.cpython-312-x86_64-linux-gnu.so" and "_C.abi3.so" give "_C.so".
 std::string StableFile(const std::string& path);
+
+/// StableFile of every file, with as many of its folders as tell it from another of the same name:
+/// "q1/lib.so" and "q2/lib.so". Builds of one file for several interpreters stay one.
+std::map<std::string, std::string> StableFiles(const std::vector<MeasuredKernel>& kernels);
 
 }  // namespace cuproof
