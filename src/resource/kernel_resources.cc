@@ -21,6 +21,7 @@ constexpr std::string_view kConstant = ".nv.constant";
 constexpr std::string_view kInternal = "$__internal_";  // division and the like, by the compiler
 constexpr uint32_t kUnlinkedShared = 0x7000000A;        // shared memory before the device link
 constexpr uint32_t kReservedShared = 1024;
+constexpr uint32_t kMostRegisters = 255;  // that an instruction can name: all of sm_35 to sm_121
 constexpr uint32_t kNoRegisterLimit = 0xFF;
 constexpr uint32_t kStackUnknown = 0xFFFFFFFF;  // of recursion, by nvlink
 
@@ -30,6 +31,7 @@ struct Draft {
   const CubinSection* text = nullptr;
   SpillOffsets annotated;
   std::vector<InnerFunction> functions;
+  std::optional<uint64_t> named_by;  // a kernel's symbol with another name than its section
   bool has_symbol = false;
   bool has_calls = false;
   bool has_inner_frames = false;
@@ -50,15 +52,32 @@ class Reader {
       if (section.type == SHT_PROGBITS) ReadConstants(section);
     }
     for (const Draft& draft : drafts_) {
+      if (!draft.has_symbol && draft.named_by) without_code_ = draft.named_by;
       has_device_functions_ |= draft.has_symbol && !draft.kernel.is_entry;
     }
     std::vector<KernelResources> kernels;
     kernels.reserve(drafts_.size());
     for (Draft& draft : drafts_) kernels.push_back(Finish(draft));
+    if (without_code_) kernels.push_back(WithoutCode(*without_code_));
     return kernels;
   }
 
  private:
+  // Of several the first: names of symbols can overlap.
+  KernelResources WithoutCode(uint64_t symbol) const {
+    KernelResources kernel;
+    kernel.name = cubin_.symbol_names().substr(
+        std::min<uint64_t>(cubin_.Symbol(symbol).name, cubin_.symbol_names().size()));
+    kernel.name.resize(std::min(kernel.name.find('\0'), kernel.name.size()));
+    kernel.is_entry = true;
+    kernel.damaged = true;
+    kernel.abi = cubin_.info().abi;
+    kernel.sm = cubin_.info().sm;
+    kernel.toolkit = cubin_.info().toolkit;
+    kernel.relocatable = cubin_.info().relocatable;
+    return kernel;
+  }
+
   std::optional<Error> FindKernels() {
     const auto& sections = cubin_.sections();
     uint64_t names = 0;
@@ -99,7 +118,11 @@ class Reader {
       const CubinSymbol symbol = cubin_.Symbol(i);
       if (symbol.type != STT_FUNC) continue;
       const auto found = by_section_.find(symbol.section);
-      if (found == by_section_.end()) continue;
+      if (found == by_section_.end()) {
+        const bool placed = symbol.section != SHN_UNDEF && symbol.section < SHN_LORESERVE;
+        if (symbol.is_entry && placed && !without_code_) without_code_ = i;
+        continue;
+      }
       Draft& draft = drafts_[found->second];
       if (cubin_.IsNamed(symbol, draft.kernel.name)) {
         by_symbol_.emplace(static_cast<uint32_t>(i), found->second);
@@ -109,6 +132,8 @@ class Reader {
           draft.kernel.source_file = std::move(line->second.file);
           draft.kernel.source_line = line->second.line;
         }
+      } else if (symbol.is_entry) {
+        draft.named_by = i;
       } else if (symbol.value != 0) {  // at 0 lies the kernel itself, by another name
         by_inner_symbol_.emplace(static_cast<uint32_t>(i), found->second);
         draft.functions.push_back({symbol.value, symbol.size});
@@ -145,7 +170,10 @@ class Reader {
     const auto found = by_symbol_.find(index);
     if (found == by_symbol_.end()) return;
     KernelResources& kernel = drafts_[found->second].kernel;
-    if (id == Attribute::kRegCount) kernel.registers = value;
+    if (id == Attribute::kRegCount) {
+      if (value <= kMostRegisters) kernel.registers = value;
+      kernel.damaged |= value > kMostRegisters;
+    }
     if (id == Attribute::kFrameSize) kernel.stack_frame = value;
     if (id != Attribute::kMinStackSize) return;
     if (value == kStackUnknown) {
@@ -314,7 +342,8 @@ class Reader {
   std::unordered_map<uint32_t, size_t> by_symbol_;
   std::unordered_map<uint32_t, size_t> by_inner_symbol_;  // functions in the code of a kernel
   std::vector<ConstantBank> shared_banks_;
-  bool has_device_functions_ = false;  // in a section of their own
+  std::optional<uint64_t> without_code_;  // symbol of a kernel that has no section of code
+  bool has_device_functions_ = false;     // in a section of their own
 };
 
 }  // namespace

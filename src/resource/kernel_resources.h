@@ -46,7 +46,7 @@ struct KernelResources {
   uint8_t abi = 0;
   Version toolkit;
   bool relocatable = false;  // before the device link, which adds what other functions take
-  bool damaged = false;      // its attributes end in something that is none: numbers may be missing
+  bool damaged = false;  // its attributes cannot be so, or its code is gone: numbers are missing
   std::optional<uint32_t> registers;         // of a thread
   std::optional<uint32_t> stack_frame;       // bytes of a thread; no value: with those of others
   std::optional<uint32_t> cumulative_stack;  // with those of what it calls

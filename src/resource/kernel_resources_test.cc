@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "build_fatbin.h"
@@ -67,6 +68,38 @@ TEST(KernelResources, RegistersAreThoseOfTheSymbolThatTheAttributeNames) {
   for (const uint32_t symbol : {0u, 2u, UINT32_MAX}) {
     const std::string other = WithRegCount(symbol, 168);
     EXPECT_FALSE(ReadKernelResources(ByteView(other))->at(0).registers) << symbol;
+  }
+}
+
+TEST(KernelResources, NoInstructionNamesMoreThan255Registers) {
+  const std::string bytes = WithRegCount(1, 33'554'442);
+  const auto kernels = ReadKernelResources(ByteView(bytes));
+  ASSERT_TRUE(kernels);
+  ASSERT_EQ(kernels->size(), 1u);
+  EXPECT_FALSE(kernels->at(0).registers);
+  EXPECT_TRUE(kernels->at(0).damaged);
+}
+
+TEST(KernelResources, AKernelWhoseSectionHasAnotherNameIsDamaged) {
+  for (const std::string name : {".text.probf", ".tfxt.probe"}) {
+    std::string bytes = WithRegCount(1, 168);
+    // The kernel's symbol: STO_CUDA_ENTRY.
+    Elf64_Sym symbol = {};
+    symbol.st_name = 1;
+    symbol.st_info = STT_FUNC;
+    symbol.st_shndx = 3;
+    const std::string plain(reinterpret_cast<const char*>(&symbol), sizeof symbol);
+    const size_t at = bytes.find(plain);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at + offsetof(Elf64_Sym, st_other)] = 0x10;
+    bytes.replace(bytes.find(".text.probe"), name.size(), name);
+    const auto kernels = ReadKernelResources(ByteView(bytes));
+    ASSERT_TRUE(kernels);
+    ASSERT_FALSE(kernels->empty());
+    EXPECT_EQ(kernels->back().name, "probe") << name;
+    EXPECT_TRUE(kernels->back().is_entry);
+    EXPECT_TRUE(kernels->back().damaged);
+    EXPECT_FALSE(kernels->back().registers);
   }
 }
 
