@@ -16,7 +16,8 @@ constexpr uint64_t kLongestName = 64 << 10;
 
 // Others can have a size and no bytes, as .nv_debug.shared of a -G build.
 bool IsRead(uint32_t type) {
-  return type == SHT_PROGBITS || type == SHT_SYMTAB || type == SHT_RELA || type == kInfoSection;
+  return type == SHT_PROGBITS || type == SHT_SYMTAB || type == SHT_RELA || type == SHT_REL ||
+         type == kInfoSection;
 }
 
 // Two may share their bytes: with -lineinfo, .nv_debug_ptx_txt and its .nv.merc twin of sm_100 and

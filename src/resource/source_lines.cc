@@ -99,6 +99,26 @@ std::optional<Unit> UnitAt(ByteView section, uint64_t at) {
   return unit;
 }
 
+bool IsOctal(char c) { return c >= '0' && c <= '7'; }
+
+// nvcc writes a byte that is not ASCII as a backslash and three octal digits, and ptxas keeps that.
+std::string WithoutEscapes(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 3 < text.size() &&
+                        (text[i + 1] == '2' || text[i + 1] == '3') && IsOctal(text[i + 2]) &&
+                        IsOctal(text[i + 3]);
+    if (!escape) {
+      out += text[i];
+      continue;
+    }
+    out += static_cast<char>((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 |
+                             (text[i + 3] - '0'));
+    i += 3;
+  }
+  return out;
+}
+
 std::string FileName(const Unit& unit, uint64_t number) {
   if (number == 0 || number > unit.files.size()) return {};
   const File& file = unit.files[number - 1];
@@ -106,8 +126,8 @@ std::string FileName(const Unit& unit, uint64_t number) {
   const bool in_folder =
       file.name[0] != '/' && file.folder != 0 && file.folder <= unit.folders.size();
   if (!in_folder || unit.folders[file.folder - 1].size() > kLongestName)
-    return std::string(file.name);
-  return std::string(unit.folders[file.folder - 1]) + "/" + std::string(file.name);
+    return WithoutEscapes(file.name);
+  return WithoutEscapes(unit.folders[file.folder - 1]) + "/" + WithoutEscapes(file.name);
 }
 
 std::optional<SourceLine> FirstRow(ByteView section, const Unit& unit, uint64_t at) {
@@ -152,12 +172,15 @@ const CubinSection* Named(const CubinSections& cubin, std::string_view name) {
 std::unordered_map<uint32_t, SourceLine> ReadSourceLines(const CubinSections& cubin) {
   std::unordered_map<uint32_t, SourceLine> lines;
   const CubinSection* table = Named(cubin, ".debug_line");
+  // ptxas writes RELA from sm_90 on, REL before: 13.0. The first two words are the same.
   const CubinSection* relocations = Named(cubin, ".rela.debug_line");
+  const uint64_t step = relocations ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+  if (!relocations) relocations = Named(cubin, ".rel.debug_line");
   if (!table || !relocations) return lines;
   const ByteView section = table->content;
   std::optional<Unit> unit = UnitAt(section, 0);
-  for (uint64_t at = 0; unit; at += sizeof(Elf64_Rela)) {
-    const auto relocation = relocations->content.Load<Elf64_Rela>(at);
+  for (uint64_t at = 0; unit; at += step) {
+    const auto relocation = relocations->content.Load<Elf64_Rel>(at);
     if (!relocation) break;
     while (unit && relocation->r_offset >= unit->end) unit = UnitAt(section, unit->end);
     if (!unit || relocation->r_offset < unit->start) continue;

@@ -13,8 +13,9 @@ namespace {
 using build::Number;
 
 // As ptxas 13.0 writes it for two files, with one line program.
-std::string LineTable(const std::string& program, uint16_t version = 2) {
-  const std::string names = std::string("/src\0\0", 6) + std::string("a.cu\0\1\0\0", 8) +
+std::string LineTable(const std::string& program, uint16_t version = 2,
+                      const std::string& file = "a.cu") {
+  const std::string names = std::string("/src\0\0", 6) + file + std::string("\0\1\0\0", 4) +
                             std::string("/abs/b.h\0\0\0\0", 12) + '\0';
   const std::string opcodes("\0\1\1\1\1\0\0\0\1", 9);
   const std::string header = Number(1, 1) + Number(1, 1) + Number(0xFB, 1) + Number(14, 1) +
@@ -25,14 +26,16 @@ std::string LineTable(const std::string& program, uint16_t version = 2) {
 
 std::string SetAddress() { return std::string("\0\x09\x02", 3) + Number(0, 8); }
 
-SourceLine LineOf(const std::string& operations, uint64_t lie = 0) {
+SourceLine LineOf(const std::string& operations, uint64_t lie = 0, bool addend = true,
+                  const char* file = "a.cu") {
   const std::string program = SetAddress() + operations + std::string("\0\1\1", 3);
-  const std::string table = LineTable(program);
+  const std::string table = LineTable(program, 2, file);
   build::Cubin cubin;
   cubin.sections = {{".debug_line", SHT_PROGBITS, table},
-                    {".rela.debug_line", SHT_RELA,
+                    {addend ? ".rela.debug_line" : ".rel.debug_line",
+                     static_cast<uint32_t>(addend ? SHT_RELA : SHT_REL),
                      Number(table.size() - program.size() + 3 + lie, 8) +
-                         Number(uint64_t{7} << 32 | 2, 8) + Number(0, 8)}};
+                         Number(uint64_t{7} << 32 | 2, 8) + (addend ? Number(0, 8) : "")}};
   const std::string bytes = build::CubinBytes(cubin);
   const auto sections = CubinSections::Open(ByteView(bytes));
   if (!sections) return {"not a cubin", 0};
@@ -44,6 +47,15 @@ TEST(SourceLines, TheFirstRowIsWhereTheFunctionBegins) {
   const SourceLine line = LineOf("\x04\x01\x03\x10\x01\x03\x7f\x01");
   EXPECT_EQ(line.file, "/src/a.cu");
   EXPECT_EQ(line.line, 17u);
+}
+
+TEST(SourceLines, BelowSm90TheRelocationsHaveNoAddend) {
+  EXPECT_EQ(LineOf("\x04\x01\x03\x10\x01", 0, false).line, 17u);
+}
+
+TEST(SourceLines, BytesThatNvccEscapedAreTheFilesOwn) {
+  EXPECT_EQ(LineOf("\x03\x10\x01", 0, true, "\\303\\251.cu").file, "/src/\xC3\xA9.cu");
+  EXPECT_EQ(LineOf("\x03\x10\x01", 0, true, "\\103\\25").file, "/src/\\103\\25");
 }
 
 TEST(SourceLines, OfAnotherFileByASpecialOperation) {
