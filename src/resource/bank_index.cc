@@ -115,6 +115,8 @@ class BankIndexParser {
     if (digits.starts_with("0x") || digits.starts_with("0X")) {
       digits.remove_prefix(2);
       base = 16;
+    } else if (digits.starts_with('0')) {
+      base = 8;  // as in C
     }
     int64_t value = 0;
     const auto [end, error] =

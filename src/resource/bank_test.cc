@@ -96,6 +96,13 @@ TEST(Bank, OperatorsBindAsInC) {
   EXPECT_EQ(Elements("4:threadIdx.x*4", {32, 1, 1})[0][3], 12u);
 }
 
+TEST(Bank, ALeadingZeroIsOctalAsInC) {
+  EXPECT_EQ(Wavefronts("4: 010*tx"), 8u);
+  EXPECT_EQ(Wavefronts("4: 0x10*tx"), 16u);
+  EXPECT_EQ(Wavefronts("4: 0*tx"), 1u);
+  EXPECT_NE(Refusal("4: 08*tx"), "");
+}
+
 TEST(Bank, WhatHasNoValueIsRefused) {
   EXPECT_NE(Refusal("3: tx"), "");
   EXPECT_NE(Refusal("tx*33"), "");
