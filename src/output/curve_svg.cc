@@ -63,6 +63,13 @@ void AppendAxes(const Chart& chart, uint32_t step, fmt::memory_buffer& out) {
                  kLeft + kWidth / 2, chart.top + kHeight + 38, chart.label);
 }
 
+// A block takes whole warps: what holds for 160 threads holds from 129 on.
+std::vector<CurveStep> FromTheFirstThread(std::vector<CurveStep> steps) {
+  constexpr uint32_t kWarp = 32;
+  for (CurveStep& step : steps) step.first = step.first > kWarp ? step.first - kWarp + 1 : 1;
+  return steps;
+}
+
 // A line in steps: a point of one value reaches to the next.
 void AppendLine(const Chart& chart, const std::vector<CurveStep>& steps, uint32_t now,
                 fmt::memory_buffer& out) {
@@ -100,7 +107,7 @@ std::string CurveSvg(const std::string& name, const Curves& curves) {
   const std::string threads = fmt::format("threads a block, with {} registers", curves.registers);
   const Chart by_block = {kTop + kRow, 0, 1024, warps, threads.c_str()};
   AppendAxes(by_block, 128, out);
-  AppendLine(by_block, curves.by_block, curves.now.block, out);
+  AppendLine(by_block, FromTheFirstThread(curves.by_block), curves.now.block, out);
   fmt::format_to(to, "</svg>\n");
   return fmt::to_string(out);
 }

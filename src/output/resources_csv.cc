@@ -49,12 +49,13 @@ void AppendLine(const FileKernels& file, const KernelRow& row, uint32_t sm,
                  OrEmpty(kernel.cumulative_stack), kernel.static_shared, OrEmpty(kernel.barriers));
   const auto answer = AnswerLaunch(kernel, sm, question);
   if (!answer) {
-    fmt::format_to(to, ",sm_{},,,,,,,\n", sm);
+    fmt::format_to(to, ",sm_{},,,,,,,,{}\n", sm, kernel.relocatable);
     return;
   }
-  fmt::format_to(to, ",sm_{},{},{},{},{},{:.4f},{},{}\n", sm, answer->block, answer->dynamic_shared,
-                 answer->occupancy.blocks, answer->occupancy.warps, answer->occupancy.fraction,
-                 Limits(answer->occupancy), answer->largest_block);
+  fmt::format_to(to, ",sm_{},{},{},{},{},{:.4f},{},{},{}\n", sm, answer->block,
+                 answer->dynamic_shared, answer->occupancy.blocks, answer->occupancy.warps,
+                 answer->occupancy.fraction, Limits(answer->occupancy), answer->largest_block,
+                 kernel.relocatable);
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ std::string ResourcesCsv(const Survey& survey, const LaunchQuestion& question) {
   fmt::format_to(std::back_inserter(out),
                  "file,name,demangled,arch,toolkit,registers,spill_stores,spill_loads,spill_basis,"
                  "stack_frame,cumulative_stack,static_shared,barriers,gpu,block,dynamic_shared,"
-                 "blocks_per_sm,warps_per_sm,occupancy,limited_by,largest_block\n");
+                 "blocks_per_sm,warps_per_sm,occupancy,limited_by,largest_block,relocatable\n");
   for (const FileKernels& file : survey.files) {
     for (const KernelRow& row : file.kernels) {
       if (!row.resources.is_entry) continue;

@@ -90,5 +90,14 @@ TEST(CurveText, MarksWhereTheKernelIs) {
   EXPECT_THAT(CurveSvg("a<b>&", *curves), HasSubstr("a&lt;b&gt;&amp;"));
 }
 
+TEST(CurveSvg, ABlockThatTakesAWarpMoreBeginsAtItsFirstThread) {
+  Curves curves;
+  curves.now.sm_warps = 64;
+  curves.now.block = 32;
+  curves.by_block = {{32, 32, 64}, {64, 64, 32}, {96, 96, 0}};
+  // 640 pixels for 1,024 threads, from 56 on: 33 threads lie at 76.6, 65 at 96.6.
+  EXPECT_THAT(CurveSvg("k", curves), HasSubstr("76.6,384.0 76.6,504.0 96.6,504.0 96.6,624.0"));
+}
+
 }  // namespace
 }  // namespace cuproof
