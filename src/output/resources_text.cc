@@ -180,6 +180,42 @@ std::vector<Span> Header() {
   return cells;
 }
 
+// Of many only the number: with --gpu all that is every GPU but a few.
+std::string NothingFor(const std::set<uint32_t>& sms) {
+  constexpr size_t kFew = 4;
+  if (sms.size() > kFew) return fmt::format("nothing for {} of the GPUs", sms.size());
+  return fmt::format("nothing for sm_{}", fmt::join(sms, ", sm_"));
+}
+
+std::string ArchsText(const std::set<Arch>& archs) {
+  std::string text;
+  for (const Arch arch : archs) text += (text.empty() ? "sm_" : ", sm_") + ArchText(arch);
+  return text;
+}
+
+std::string WhyNone(const FileKernels& file) {
+  constexpr const char* kPtx = "the driver compiles it, so its registers are not known before";
+  if (file.ptx_modules > 0) {
+    return fmt::format("only PTX for this GPU, in {}: {}", Count(file.ptx_modules, "module"), kPtx);
+  }
+  if (!file.nothing_for.empty()) {
+    return fmt::format("{}: {}", NothingFor(file.nothing_for),
+                       file.archs.empty() ? "no cubins are inside, and no PTX that it takes"
+                                          : "the cubins inside are for " + ArchsText(file.archs));
+  }
+  if (file.other_kernels > 0) {
+    return fmt::format("none of {} has such a name: a pattern must fit all of it, as '*name*'",
+                       Count(file.other_kernels, "kernel"));
+  }
+  if (file.device_functions > 0) {
+    return fmt::format("no kernels, {}: --format json has them",
+                       Count(file.device_functions, "device function"));
+  }
+  if (!file.archs.empty()) return "no kernels in the cubins inside";
+  if (file.ptx_images > 0) return std::string("only PTX: ") + kPtx;
+  return "no kernels: nothing compiled for a GPU is inside, and no lines of ptxas -v";
+}
+
 std::string Summary(const FileKernels& file, const std::vector<KernelLine>& lines) {
   std::set<Arch> archs;
   std::unordered_set<const std::string*> names;
@@ -199,20 +235,13 @@ std::string Summary(const FileKernels& file, const std::vector<KernelLine>& line
   }
   std::string text =
       fmt::format("{} for {}", Count(names.size(), "kernel"), Count(archs.size(), "architecture"));
-  if (lines.empty()) {
-    text = file.ptx_modules > 0
-               ? fmt::format(
-                     "only PTX for this GPU, in {}: the driver compiles it, so its "
-                     "registers are not known before",
-                     Count(file.ptx_modules, "module"))
-               : "no kernels";
-    return text;
-  }
+  if (lines.empty()) return WhyNone(file);
   text += fmt::format("; up to {} registers", most);
   if (spilling) text += fmt::format("; {} spill", Thousands(spilling));
   if (low)
     text += fmt::format("; {} under {:.0f} % occupancy", Thousands(low), kLowOccupancy * 100);
   if (never) text += fmt::format("; {} not launch", Count(never, "does", "do"));
+  if (!file.nothing_for.empty()) text += "; " + NothingFor(file.nothing_for);
   if (file.ptx_modules > 0) {
     text += fmt::format("; {} with only PTX for this GPU", Count(file.ptx_modules, "module"));
   }

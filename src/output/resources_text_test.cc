@@ -74,6 +74,31 @@ TEST(ResourcesText, ABlockThatDoesNotLaunch) {
   EXPECT_THAT(text, Not(HasSubstr("under 25 %")));
 }
 
+TEST(ResourcesText, WhyThereAreNoKernels) {
+  Survey survey;
+  survey.files.resize(1);
+  FileKernels& file = survey.files[0];
+  EXPECT_THAT(Text(survey, 200), HasSubstr("nothing compiled for a GPU is inside"));
+  file.ptx_images = 1;
+  EXPECT_THAT(Text(survey, 200), HasSubstr("only PTX: the driver compiles it"));
+  file.archs = {{75, 0}, {90, 'a'}};
+  file.device_functions = 2;
+  EXPECT_THAT(Text(survey, 200), HasSubstr("no kernels, 2 device functions"));
+  file.other_kernels = 8;
+  EXPECT_THAT(Text(survey, 200), HasSubstr("none of 8 kernels has such a name"));
+  file.nothing_for = {80};
+  EXPECT_THAT(Text(survey, 200),
+              HasSubstr("nothing for sm_80: the cubins inside are for sm_75, sm_90a"));
+  file.ptx_modules = 1;
+  EXPECT_THAT(Text(survey, 200), HasSubstr("only PTX for this GPU, in 1 module"));
+}
+
+TEST(ResourcesText, AGpuThatNothingIsForIsNamed) {
+  Survey survey = OneKernel(Kernel());
+  survey.files[0].nothing_for = {75};
+  EXPECT_THAT(Text(survey, 200), HasSubstr("; nothing for sm_75"));
+}
+
 TEST(KernelName, LosesNamespacesBeforeItIsCut) {
   EXPECT_EQ(ShortKernelName("_ZN3lib4scanIfEEvPT_", 30), "lib::scan<float>");
   EXPECT_EQ(ShortKernelName("_ZN3lib4scanIfEEvPT_", 12), "scan<float>");

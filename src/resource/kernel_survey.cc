@@ -33,15 +33,18 @@ Choice EveryCubin(const FileImages& file) {
   return choice;
 }
 
-Choice CubinsFor(const FileImages& file, const std::vector<Gpu>& gpus, uint32_t& ptx_modules) {
+Choice CubinsFor(const FileImages& file, const std::vector<Gpu>& gpus, FileKernels& kernels) {
   Choice choice;
   for (const Gpu& gpu : gpus) {
+    bool served = file.images.empty();
     for (const ModuleVerdict& verdict : JudgeModules(file, gpu, std::nullopt)) {
-      if (verdict.outcome == Outcome::kRunsJit) ++ptx_modules;
+      if (verdict.outcome == Outcome::kRunsJit) ++kernels.ptx_modules;
+      served |= verdict.outcome == Outcome::kRunsJit || verdict.outcome == Outcome::kRunsSass;
       if (verdict.outcome != Outcome::kRunsSass || verdict.image < 0) continue;
       auto& sms = choice[static_cast<size_t>(verdict.image)];
       if (std::find(sms.begin(), sms.end(), gpu.sm) == sms.end()) sms.push_back(gpu.sm);
     }
+    if (!served) kernels.nothing_for.insert(gpu.sm);
   }
   return choice;
 }
@@ -96,11 +99,14 @@ class Surveyor {
     FileKernels file;
     file.root = unit.root;
     file.path = unit.shown;
-    const Choice choice = options_.gpus.empty()
-                              ? EveryCubin(images)
-                              : CubinsFor(images, options_.gpus, file.ptx_modules);
+    const Choice choice =
+        options_.gpus.empty() ? EveryCubin(images) : CubinsFor(images, options_.gpus, file);
     const uint64_t told = ReadCubins(opened, unit, threads, choice, images, file);
     if (file.kernels.empty() && file.ptx_modules == 0 && !unit.named) return told;
+    for (const Image& image : images.images) {
+      if (image.kind == ImageKind::kCubin) file.archs.insert(image.arch);
+      file.ptx_images += image.kind == ImageKind::kPtx;
+    }
     const std::lock_guard lock(mutex_);
     survey_.files.push_back(std::move(file));
     return told;
@@ -122,7 +128,7 @@ class Surveyor {
       if (Expandable(image) && budget.Take(image)) {
         if (auto read = ReadImage(bytes, image)) {
           TellDamage(*read, image, unit);
-          rows[i] = Keep(std::move(*read), image.arch, choice.at(order[i]));
+          rows[i] = Keep(std::move(*read), image.arch, choice.at(order[i]), file);
         }
       }
       told += image.stored_size;
@@ -181,12 +187,14 @@ class Surveyor {
   }
 
   std::vector<KernelRow> Keep(std::vector<KernelResources> kernels, Arch arch,
-                              const std::vector<uint32_t>& gpus) {
+                              const std::vector<uint32_t>& gpus, FileKernels& file) {
     std::vector<KernelRow> rows;
     const std::lock_guard lock(mutex_);
     for (KernelResources& kernel : kernels) {
+      file.device_functions += !kernel.is_entry;
       if (!kernel.is_entry && !options_.device_functions) continue;
       const auto [name, wanted] = survey_.names->Keep(kernel.name, options_.wanted);
+      file.other_kernels += !wanted && kernel.is_entry;
       if (!wanted) continue;
       if (kept_ == kMaxKernels) {
         Stop();
@@ -194,7 +202,11 @@ class Surveyor {
       }
       ++kept_;
       std::string().swap(kernel.name);
-      rows.push_back({name, arch, gpus, std::move(kernel)});
+      KernelRow& row = rows.emplace_back();
+      row.name = name;
+      row.arch = arch;
+      row.gpus = gpus;
+      row.resources = std::move(kernel);
     }
     return rows;
   }

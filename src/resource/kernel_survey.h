@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,8 @@ struct KernelRow {
   Arch arch;                          // of the image, with its suffix
   std::vector<uint32_t> gpus;         // of those asked for: which take this image; their sm
   KernelResources resources;
+  bool of_log = false;       // then calls, recursion and parameters are not known
+  bool shared_known = true;  // false: resources.static_shared says nothing
 };
 
 /// The kernels of one file.
@@ -40,6 +43,12 @@ struct FileKernels {
   std::vector<KernelRow> kernels;  // in file order
   uint32_t cubins = 0;             // that were read
   uint32_t ptx_modules = 0;        // hold only PTX for a GPU that was asked for
+  std::set<uint32_t> nothing_for;  // sm of those asked for that neither a cubin nor PTX is for
+  // Where there are no kernels, why.
+  uint32_t other_kernels = 0;     // whose names were not wanted
+  uint32_t device_functions = 0;  // with code of their own
+  uint32_t ptx_images = 0;
+  std::set<Arch> archs;  // of all cubins
 };
 
 struct SurveyOptions {

@@ -119,6 +119,19 @@ std::string WithoutEscapes(std::string_view text) {
   return out;
 }
 
+// nvcc takes the backslash of its own escape for one between folder and file: "/src/\\303" and
+// "251.cu" are one name.
+bool EndsWithinALetter(const std::string& text) {
+  size_t at = text.size();
+  size_t behind = 0;
+  for (; at > 0 && behind < 3 && (static_cast<uint8_t>(text[at - 1]) & 0xC0) == 0x80; --at)
+    ++behind;
+  if (at == 0) return false;
+  const auto lead = static_cast<uint8_t>(text[at - 1]);
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  return behind + 1 < length;
+}
+
 std::string FileName(const Unit& unit, uint64_t number) {
   if (number == 0 || number > unit.files.size()) return {};
   const File& file = unit.files[number - 1];
@@ -127,7 +140,9 @@ std::string FileName(const Unit& unit, uint64_t number) {
       file.name[0] != '/' && file.folder != 0 && file.folder <= unit.folders.size();
   if (!in_folder || unit.folders[file.folder - 1].size() > kLongestName)
     return WithoutEscapes(file.name);
-  return WithoutEscapes(unit.folders[file.folder - 1]) + "/" + WithoutEscapes(file.name);
+  const std::string folder = WithoutEscapes(unit.folders[file.folder - 1]);
+  if (EndsWithinALetter(folder)) return folder + WithoutEscapes("\\" + std::string(file.name));
+  return folder + "/" + WithoutEscapes(file.name);
 }
 
 std::optional<SourceLine> FirstRow(ByteView section, const Unit& unit, uint64_t at) {

@@ -14,8 +14,8 @@ using build::Number;
 
 // As ptxas 13.0 writes it for two files, with one line program.
 std::string LineTable(const std::string& program, uint16_t version = 2,
-                      const std::string& file = "a.cu") {
-  const std::string names = std::string("/src\0\0", 6) + file + std::string("\0\1\0\0", 4) +
+                      const std::string& file = "a.cu", const std::string& folder = "/src") {
+  const std::string names = folder + std::string("\0\0", 2) + file + std::string("\0\1\0\0", 4) +
                             std::string("/abs/b.h\0\0\0\0", 12) + '\0';
   const std::string opcodes("\0\1\1\1\1\0\0\0\1", 9);
   const std::string header = Number(1, 1) + Number(1, 1) + Number(0xFB, 1) + Number(14, 1) +
@@ -27,9 +27,9 @@ std::string LineTable(const std::string& program, uint16_t version = 2,
 std::string SetAddress() { return std::string("\0\x09\x02", 3) + Number(0, 8); }
 
 SourceLine LineOf(const std::string& operations, uint64_t lie = 0, bool addend = true,
-                  const char* file = "a.cu") {
+                  const char* file = "a.cu", const char* folder = "/src") {
   const std::string program = SetAddress() + operations + std::string("\0\1\1", 3);
-  const std::string table = LineTable(program, 2, file);
+  const std::string table = LineTable(program, 2, file, folder);
   build::Cubin cubin;
   cubin.sections = {{".debug_line", SHT_PROGBITS, table},
                     {addend ? ".rela.debug_line" : ".rel.debug_line",
@@ -56,6 +56,12 @@ TEST(SourceLines, BelowSm90TheRelocationsHaveNoAddend) {
 TEST(SourceLines, BytesThatNvccEscapedAreTheFilesOwn) {
   EXPECT_EQ(LineOf("\x03\x10\x01", 0, true, "\\303\\251.cu").file, "/src/\xC3\xA9.cu");
   EXPECT_EQ(LineOf("\x03\x10\x01", 0, true, "\\103\\25").file, "/src/\\103\\25");
+}
+
+TEST(SourceLines, ALetterThatNvccCutIntoFolderAndFileIsWhole) {
+  EXPECT_EQ(LineOf("\x03\x10\x01", 0, true, "251.cu", "/src/\\303").file, "/src/\xC3\xA9.cu");
+  EXPECT_EQ(LineOf("\x03\x10\x01", 0, true, "251.cu", "/src/\\303\\251").file,
+            "/src/\xC3\xA9/251.cu");
 }
 
 TEST(SourceLines, OfAnotherFileByASpecialOperation) {
