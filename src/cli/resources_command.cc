@@ -63,6 +63,34 @@ Result<std::array<uint32_t, 3>> ParseBlock(const std::string& text) {
                "", std::nullopt};
 }
 
+// "48K" becomes "49152".
+CLI::Validator Kilobytes() {
+  return {[](std::string& text) {
+            uint64_t bytes = 0;
+            const char* const end = text.data() + text.size();
+            const auto [next, error] = std::from_chars(text.data(), end, bytes);
+            const std::string_view unit(next, static_cast<size_t>(end - next));
+            const bool kilo = unit == "K" || unit == "KB" || unit == "KiB";
+            if (error != std::errc() || !(kilo || unit.empty()) || bytes > uint64_t{1} << 30)
+              return fmt::format("expected bytes, as 49152 or 48K, got '{}'", text);
+            text = fmt::format("{}", kilo ? bytes * 1024 : bytes);
+            return std::string();
+          },
+          "BYTES"};
+}
+
+CLI::Validator FromOne() {
+  return {[](std::string& text) {
+            size_t number = 0;
+            const char* const end = text.data() + text.size();
+            const auto [next, error] = std::from_chars(text.data(), end, number);
+            return error == std::errc() && next == end && number > 0
+                       ? std::string()
+                       : fmt::format("expected a number from 1 on, got '{}'", text);
+          },
+          "N"};
+}
+
 bool AnyMatches(const std::vector<std::string>& patterns, const std::string& name) {
   for (const std::string& pattern : patterns) {
     if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
@@ -127,6 +155,21 @@ std::vector<uint32_t> SmsOf(const std::vector<Gpu>& gpus) {
   std::set<uint32_t> sms;
   for (const Gpu& gpu : gpus) sms.insert(gpu.sm);
   return {sms.begin(), sms.end()};
+}
+
+// Pairs of which one would be ignored without a word.
+std::optional<std::string> IgnoredOption(const CLI::App& command, const std::string& format) {
+  const auto given = [&](const char* name) { return command.count(name) > 0; };
+  if (given("--bank")) {
+    for (const char* other : {"PATH", "--gpu", "--dynamic-smem", "--kernel", "--curve", "--budget",
+                              "--baseline", "--write-baseline", "--lint", "--advice"}) {
+      if (given(other)) return fmt::format("--bank reads no file: leave {} out", other);
+    }
+  }
+  const char* const what = given("--bank") ? "--bank" : given("--curve") ? "--curve" : nullptr;
+  if (!what || format == "text" || (given("--bank") && format == "json")) return std::nullopt;
+  return fmt::format("{} gives {}, not {}", what,
+                     given("--bank") ? "text and json" : "text and --svg", format);
 }
 
 int Fail(const Error& error) {
@@ -239,8 +282,9 @@ void AddResourcesCommand(CLI::App& app, int& exit_code) {
                       "for, else the best)");
   command
       ->add_option("--dynamic-smem", arguments->dynamic_shared,
-                   "bytes of dynamic shared memory of a block")
-      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 30));
+                   "bytes of dynamic shared memory of a block, as 49152 or 48K")
+      ->transform(Kilobytes())
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 30, "bytes"));
   command
       ->add_option("--kernel", arguments->kernels,
                    "only kernels whose name, mangled or not, matches this pattern (* ? [])")
@@ -253,7 +297,7 @@ void AddResourcesCommand(CLI::App& app, int& exit_code) {
                    "spills, and the order of the file in JSON and CSV)")
       ->check(CLI::IsMember({"spills", "registers", "shared", "stack", "occupancy", "name"}));
   command->add_option("--top", arguments->top, "the first N kernels of each file")
-      ->check(CLI::PositiveNumber);
+      ->check(FromOne());
   command->add_flag("--advice", arguments->advice,
                     "what fewer or more registers, and more shared memory, would bring");
   CLI::Option* curve =
@@ -278,8 +322,10 @@ void AddResourcesCommand(CLI::App& app, int& exit_code) {
       ->check(CLI::ExistingDirectory);
   arguments->gate.AddTo(*command);
   arguments->output.AddTo(*command, {"text", "json", "csv", "sarif", "markdown"});
-  command->callback([arguments, &exit_code] {
+  command->callback([arguments, command, &exit_code] {
     if (arguments->paths.empty() && arguments->bank.empty()) throw CLI::RequiredError("PATH");
+    if (const auto ignored = IgnoredOption(*command, arguments->output.format))
+      throw CLI::ValidationError(*ignored);
     exit_code = RunResources(*arguments);
   });
 }

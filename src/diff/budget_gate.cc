@@ -29,7 +29,7 @@ class BudgetCheck {
     Limit(kernel, "bytes of static shared memory",
           kernel.shared_known ? std::optional(resources.static_shared) : std::nullopt,
           budget_.shared);
-    Limit(kernel, "bytes of stack a thread", resources.stack_frame, budget_.stack);
+    CheckStack(kernel);
     CheckBlock(kernel);
     CheckOccupancy(kernel);
   }
@@ -63,6 +63,18 @@ class BudgetCheck {
     if (!value) return Unknown(kernel, fmt::format("{} are not known", what));
     if (*value > *limit)
       Over(kernel, fmt::format("{} {}, its budget is {}", *value, what, *limit), "");
+  }
+
+  void CheckStack(const MeasuredKernel& kernel) {
+    const auto bytes = StackBytes(kernel.resources);
+    const bool least = kernel.resources.recursion || kernel.resources.indirect_calls;
+    if (!least || (bytes && budget_.stack && *bytes > *budget_.stack))
+      return Limit(kernel, "bytes of stack a thread", bytes, budget_.stack);
+    if (budget_.stack) {
+      Unknown(kernel, kernel.resources.recursion
+                          ? "its stack has no bound: it calls functions that call themselves"
+                          : "its stack is not known: it calls through pointers");
+    }
   }
 
   void CheckSpills(const MeasuredKernel& kernel) {

@@ -96,6 +96,12 @@ TEST(Baseline, RegistersInsideOneUnitChangeNothing) {
   EXPECT_THAT(findings[0].evidence[0], HasSubstr("both take 48 a thread"));
 }
 
+TEST(Baseline, RegistersThatLimitNothingAreANote) {
+  const auto findings = Compared(Kernel(16), Kernel(30));
+  ASSERT_EQ(Ids(findings), std::vector<std::string>{"note CP402"});
+  EXPECT_THAT(findings[0].evidence[0], HasSubstr("both leave registers for 64 warps"));
+}
+
 TEST(Baseline, LostOccupancyIsAnError) {
   const auto findings = Compared(Kernel(32, 256), Kernel(40, 256));
   EXPECT_EQ(Ids(findings), (std::vector<std::string>{"warning CP402", "error CP404"}));
@@ -195,6 +201,23 @@ TEST(Budget, EveryLimitIsChecked) {
                   .empty());
 }
 
+TEST(Budget, OfAStackWithoutABoundNothingIsPassed) {
+  MeasuredKernel kernel = Kernel(24);
+  const char* const none = "[[budget]]\nkernel = \"*\"\nstack = 0\n";
+  EXPECT_TRUE(Checked(none, kernel).empty());
+  kernel.resources.recursion = true;
+  EXPECT_EQ(Checked(none, kernel).at(0).id, "CP406");
+  kernel.resources.recursion = false;
+  kernel.resources.indirect_calls = true;
+  kernel.resources.stack_frame.reset();
+  EXPECT_EQ(Checked(none, kernel).at(0).id, "CP406");
+  kernel.resources.cumulative_stack = 16;
+  EXPECT_EQ(Checked(none, kernel).at(0).id, "CP401") << "at least 16";
+  kernel.resources.indirect_calls = false;
+  EXPECT_EQ(Checked("[[budget]]\nkernel = \"*\"\nstack = 15\n", kernel).at(0).message,
+            "16 bytes of stack a thread, its budget is 15");
+}
+
 TEST(Budget, IsOnlyForItsKernelsAndArchitecture) {
   const char* const text =
       "[[budget]]\nkernel = \"other*\"\nregisters = 1\n[[budget]]\nkernel = \"*\"\n"
@@ -246,6 +269,15 @@ TEST(Allowance, TakesAwayWhatItNamesUntilItExpires) {
   findings.clear();
   ApplyAllowances(file, {is}, options, findings);
   EXPECT_EQ(Ids(findings), std::vector<std::string>{"note CP406"}) << "not needed any more";
+}
+
+TEST(LogFindings, SayThatALogWasCut) {
+  const PtxasLog log = ReadPtxasLog(
+      "ptxas info    : Compiling entry function '_Z1kv' for 'sm_90'\n"
+      "ptxas info    : Function properties for _Z1kv\n    0 bytes stack fr");
+  const auto findings = FindingsOfRemarks(log, "build.log");
+  ASSERT_EQ(Ids(findings), std::vector<std::string>{"warning CP407"});
+  EXPECT_THAT(findings[0].message, HasSubstr("1 of 1 kernels are not in the log"));
 }
 
 TEST(LogFindings, SayWhatPtxasLost) {

@@ -59,7 +59,8 @@ class BankIndexParser {
   Error Wrong() const {
     const std::string_view rest = text_.substr(at_);
     return Usage(fmt::format(
-        "--bank: expected an index of numbers, tx, ty, tz, lane, ( ) and + - * / % ^ & | << >>; {} "
+        "--bank: expected an index of numbers, tx, ty, tz, lane, ( ) and + - * / % ^ & | ~ << >>; "
+        "{} "
         "in '{}'",
         rest.empty() ? std::string("it ends too early") : fmt::format("got '{}'", rest), text_));
   }

@@ -348,6 +348,11 @@ class Reader {
 
 }  // namespace
 
+std::optional<uint32_t> StackBytes(const KernelResources& kernel) {
+  if (!kernel.cumulative_stack) return kernel.stack_frame;
+  return std::max(*kernel.cumulative_stack, kernel.stack_frame.value_or(0));
+}
+
 Result<std::vector<KernelResources>> ReadKernelResources(ByteView bytes) {
   const auto cubin = CubinSections::Open(bytes);
   if (!cubin) return cubin.error();

@@ -69,6 +69,10 @@ struct KernelResources {
   uint32_t source_line = 0;
 };
 
+/// Bytes of stack of a thread with those of what the kernel calls, as far as they are told. With
+/// recursion or calls through pointers that is a lower bound.
+std::optional<uint32_t> StackBytes(const KernelResources& kernel);
+
 /// Reads every `.text.NAME` of the cubin at the start of `bytes`. Attributes that are damaged are
 /// left out: such a kernel has no number, never a wrong one.
 Result<std::vector<KernelResources>> ReadKernelResources(ByteView bytes);
