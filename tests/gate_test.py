@@ -229,6 +229,24 @@ def findings_are_in_every_format():
     assert run.returncode == 1 and "error[CP401]" in run.stderr and "CP401" not in run.stdout, run
 
 
+def logs_are_filtered():
+    folder = Folder()
+    folder.write("a.log", log_of() + log_of(name="_Z5otherv", arch="sm_80"))
+
+    def kernels(*arguments):
+        file, = json.loads(folder.resources("a.log", *arguments, "--format", "json").stdout)["files"]
+        return [(k["name"], k["arch"]) for k in file["kernels"]]
+
+    assert kernels() == [("_Z9propagatePf", "sm_90"), ("_Z5otherv", "sm_80")], kernels()
+    assert kernels("--kernel", "other*") == [("_Z5otherv", "sm_80")]
+    assert kernels("--gpu", "H100") == [("_Z9propagatePf", "sm_90")]
+    assert kernels("--gpu", "sm_86") == [("_Z5otherv", "sm_80")]
+    assert kernels("--gpu", "B200") == []
+    kernel = json.loads(folder.resources("a.log", "--format", "json").stdout)["files"][0]["kernels"][0]
+    for name in ("recursion", "indirect_calls", "parameter_bytes", "parameters"):
+        assert kernel[name] is None, (name, kernel[name])
+
+
 def price():
     """The price of a limit is what ptxas says: here a ptxas of ours."""
     folder = Folder()
@@ -246,6 +264,7 @@ def price():
 
 def main():
     price()
+    logs_are_filtered()
     nothing_passes_unchecked()
     nothing_is_overwritten()
     findings_are_in_every_format()

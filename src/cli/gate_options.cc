@@ -35,15 +35,41 @@ Arch ArchOf(const std::string& text) {
   return arch;
 }
 
-FileKernels RowsOf(const PtxasLog& log, const std::string& path, KernelNames& names) {
+// Of the chosen GPUs, those that run code of this architecture.
+std::vector<uint32_t> GpusOf(const std::string& arch, const std::vector<Gpu>& gpus) {
+  std::vector<uint32_t> sms;
+  if (gpus.empty() || arch.empty()) return sms;
+  const std::vector<uint32_t> runs = CapabilitiesFor(ArchOf(arch));
+  for (const Gpu& gpu : gpus) {
+    const bool chosen = std::find(runs.begin(), runs.end(), gpu.sm) != runs.end();
+    if (chosen && std::find(sms.begin(), sms.end(), gpu.sm) == sms.end()) sms.push_back(gpu.sm);
+  }
+  return sms;
+}
+
+// What --kernel and --gpu leave of a log. A function has no architecture there.
+void KeepWanted(const SurveyOptions& survey, PtxasLog& log) {
+  std::erase_if(log.kernels, [&](const LogKernel& kernel) {
+    const bool on_gpu =
+        survey.gpus.empty() || kernel.arch.empty() || !GpusOf(kernel.arch, survey.gpus).empty();
+    return !on_gpu || !survey.wanted(kernel.resources.name);
+  });
+}
+
+FileKernels RowsOf(const PtxasLog& log, const std::string& path, const SurveyOptions& survey,
+                   KernelNames& names) {
   FileKernels file;
   file.path = path;
   for (const LogKernel& kernel : log.kernels) {
+    if (!kernel.resources.is_entry && !survey.device_functions) continue;
     KernelRow row;
     row.name = names.Keep(kernel.resources.name, [](const std::string&) { return true; }).first;
     row.arch = ArchOf(kernel.arch);
+    row.gpus = GpusOf(kernel.arch, survey.gpus);
     row.resources = kernel.resources;
     row.resources.name.clear();
+    row.of_log = true;
+    row.shared_known = kernel.shared_known;
     file.kernels.push_back(std::move(row));
   }
   return file;
@@ -60,17 +86,19 @@ std::vector<std::string> ArchsOf(const std::vector<MeasuredKernel>& kernels,
   return {archs.begin(), archs.end()};
 }
 
-void ReadLog(const std::string& path, std::string_view text, const std::vector<Gpu>& gpus,
+void ReadLog(const std::string& path, std::string_view text, const SurveyOptions& survey,
              const GateOptions& options, KernelNames& names, GateLogs& logs) {
-  const PtxasLog log = ReadPtxasLog(text);
+  PtxasLog log = ReadPtxasLog(text);
+  KeepWanted(survey, log);
   std::vector<MeasuredKernel> kernels = KernelsOf(log, path);
   for (MeasuredKernel& kernel : kernels) Measure(kernel, options);
   const auto add = [&](std::vector<Finding> findings) {
     std::move(findings.begin(), findings.end(), std::back_inserter(logs.findings));
   };
   add(FindingsOfRemarks(log, path));
-  add(FindingsOfFailures(ReadLaunchFailures(text), path, kernels, ArchsOf(kernels, gpus), options));
-  logs.files.push_back(RowsOf(log, path, names));
+  add(FindingsOfFailures(ReadLaunchFailures(text), path, kernels, ArchsOf(kernels, survey.gpus),
+                         options));
+  logs.files.push_back(RowsOf(log, path, survey, names));
   std::move(kernels.begin(), kernels.end(), std::back_inserter(logs.kernels));
 }
 
@@ -154,7 +182,7 @@ bool GateArguments::Asked() const {
   return !budget.empty() || !baseline.empty() || !write_baseline.empty();
 }
 
-GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
+GateLogs TakeLogs(std::vector<std::string>& paths, const SurveyOptions& survey,
                   const GateOptions& options, KernelNames& names) {
   GateLogs logs;
   std::erase_if(paths, [&](const std::string& path) {
@@ -162,7 +190,7 @@ GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
     if (!file || file->bytes().size() > kMaxLog) return false;
     const std::string_view text = file->bytes().Text();
     if (!LooksLikePtxasLog(text) && !LooksLikeLaunchFailure(text)) return false;
-    ReadLog(path, text, gpus, options, names, logs);
+    ReadLog(path, text, survey, options, names, logs);
     return true;
   });
   return logs;

@@ -30,7 +30,8 @@ struct GateLogs {
   std::vector<MeasuredKernel> kernels;
   std::vector<Finding> findings;
 };
-GateLogs TakeLogs(std::vector<std::string>& paths, const std::vector<Gpu>& gpus,
+/// Of their kernels, those that `survey` would take of a file.
+GateLogs TakeLogs(std::vector<std::string>& paths, const SurveyOptions& survey,
                   const GateOptions& options, KernelNames& names);
 
 /// Judges the kernels of a survey and of logs, and writes the baseline that was asked for, unless

@@ -235,7 +235,7 @@ int RunResources(const ResourcesArguments& arguments) {
       arguments.gate.ptx, arguments.gate.ptxas,    SmsOf(options.gpus)};
   std::vector<std::string> paths = arguments.paths;
   KernelNames log_names;
-  GateLogs logs = TakeLogs(paths, options.gpus, gate, log_names);
+  GateLogs logs = TakeLogs(paths, options, gate, log_names);
   Survey survey = ReadKernels(paths, options);
   for (const Error& problem : survey.problems) PrintError(problem);
   std::vector<FileKernels> log_files = std::move(logs.files);

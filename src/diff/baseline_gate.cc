@@ -60,15 +60,22 @@ void CompareRegisters(const Pair& pair, std::vector<Finding>& findings) {
                       "changes at run time",
                       is, limits->register_unit));
     }
+    const uint64_t was_warps = WarpsThatFit(*limits, *pair.was.registers);
+    const uint64_t is_warps = WarpsThatFit(*limits, *pair.is.registers);
+    if (was != is && is_largest == was_largest && is_warps == was_warps) {
+      finding.severity = Severity::kNote;
+      finding.evidence.push_back(
+          fmt::format("both leave registers for {} warps a multiprocessor: nothing changes at run "
+                      "time",
+                      is_warps));
+    }
     if (is_largest < was_largest) {
       finding.evidence.push_back(fmt::format("the largest block that launches: {} threads, was {}",
                                              is_largest, was_largest));
     }
-    if (is != was) {
+    if (is_warps != was_warps) {
       finding.evidence.push_back(fmt::format(
-          "registers for at most {} warps a multiprocessor, "
-          "was {}",
-          WarpsThatFit(*limits, *pair.is.registers), WarpsThatFit(*limits, *pair.was.registers)));
+          "registers for at most {} warps a multiprocessor, was {}", is_warps, was_warps));
     }
     if (NoLongerLaunches(pair)) {
       finding.severity = Severity::kError;

@@ -73,6 +73,27 @@ std::optional<Finding> MixedFinding(const PtxasLog& log, const std::string& file
   return finding;
 }
 
+// Kernels whose numbers never came.
+std::optional<Finding> CutFinding(const PtxasLog& log, const std::string& file) {
+  const auto cut =
+      std::count_if(log.kernels.begin(), log.kernels.end(), [](const LogKernel& kernel) {
+        return kernel.resources.is_entry && !kernel.mixed && !kernel.resources.registers;
+      });
+  if (cut == 0) return std::nullopt;
+  Finding finding;
+  finding.id = "CP407";
+  finding.severity = Severity::kWarning;
+  finding.file = file;
+  finding.message = fmt::format(
+      "the numbers of {} of {} kernels are not in the log: it was cut short, or they "
+      "did not compile",
+      cut, log.kernels.size());
+  finding.fix = "keep the whole output of the build, with -Xptxas -v for every file";
+  finding.source = "docs/gate.md";
+  finding.verified_on = "src/diff/gate_test.cc";
+  return finding;
+}
+
 }  // namespace
 
 std::vector<MeasuredKernel> KernelsOf(const PtxasLog& log, const std::string& file) {
@@ -118,6 +139,7 @@ std::vector<Finding> FindingsOfRemarks(const PtxasLog& log, const std::string& f
     findings.push_back(std::move(finding));
   }
   if (const auto mixed = MixedFinding(log, file)) findings.push_back(*mixed);
+  if (const auto cut = CutFinding(log, file)) findings.push_back(*cut);
   return findings;
 }
 

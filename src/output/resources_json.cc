@@ -54,14 +54,18 @@ class Writer {
 
   void AddKernel(const KernelRow& row, Text& out) {
     const KernelResources& kernel = row.resources;
-    Add(out, R"({{"name":{},"demangled":{},"entry":{},"arch":"sm_{}","toolkit":{},"abi":{})",
-        JsonText(*row.name), Demangled(row), kernel.is_entry, ArchText(row.arch),
-        kernel.toolkit.known() ? JsonText(VersionText(kernel.toolkit)) : "null", kernel.abi);
+    Add(out, R"({{"name":{},"demangled":{},"entry":{},"arch":{},"toolkit":{},"abi":{})",
+        JsonText(*row.name), Demangled(row), kernel.is_entry,
+        row.arch.number ? "\"sm_" + ArchText(row.arch) + '"' : "null",
+        kernel.toolkit.known() ? JsonText(VersionText(kernel.toolkit)) : "null",
+        row.of_log ? "null" : std::to_string(kernel.abi));
     AddNumber("registers", kernel.registers, out);
     AddNumber("stack_frame", kernel.stack_frame, out);
     AddNumber("cumulative_stack", kernel.cumulative_stack, out);
-    Add(out, R"(,"indirect_calls":{},"recursion":{},"static_shared":{})", kernel.indirect_calls,
-        kernel.recursion, kernel.static_shared);
+    Add(out, R"(,"indirect_calls":{},"recursion":{})", Known(row, kernel.indirect_calls),
+        Known(row, kernel.recursion));
+    AddNumber("static_shared",
+              row.shared_known ? std::optional<uint64_t>(kernel.static_shared) : std::nullopt, out);
     AddNumber("barriers", kernel.barriers, out);
     AddSpills(kernel.spills, out);
     const auto& callees = kernel.callee_spills;
@@ -69,13 +73,14 @@ class Writer {
     AddNumber("callee_spill_loads", callees ? std::optional(callees->loads) : std::nullopt, out);
     AddConstants(kernel, out);
     AddTriple("max_threads", kernel.max_threads, out);
-    Add(out, R"(,"required_threads":{})", kernel.required_threads);
+    Add(out, R"(,"required_threads":{})", Known(row, kernel.required_threads));
     AddNumber("register_limit", kernel.register_limit, out);
     AddTriple("cluster", kernel.cluster, out);
     AddNumber("max_cluster_rank", kernel.max_cluster_rank, out);
-    AddParameters(kernel, out);
+    AddParameters(row, out);
     AddSource(kernel, out);
-    Add(out, R"(,"relocatable":{},"damaged":{},"occupancy":[)", kernel.relocatable, kernel.damaged);
+    Add(out, R"(,"relocatable":{},"damaged":{},"occupancy":[)", Known(row, kernel.relocatable),
+        Known(row, kernel.damaged));
     AddAnswers(row, out);
     Add(out, "]}}");
   }
@@ -103,7 +108,17 @@ class Writer {
     Add(out, "}}");
   }
 
-  static void AddParameters(const KernelResources& kernel, Text& out) {
+  static const char* Known(const KernelRow& row, bool value) {
+    if (row.of_log) return "null";
+    return value ? "true" : "false";
+  }
+
+  static void AddParameters(const KernelRow& row, Text& out) {
+    const KernelResources& kernel = row.resources;
+    if (row.of_log) {
+      Add(out, R"(,"parameter_bytes":null,"parameters":null)");
+      return;
+    }
     Add(out, R"(,"parameter_bytes":{},"parameters":[)", kernel.parameter_bytes);
     bool first = true;
     for (const KernelParameter& parameter : kernel.parameters) {

@@ -49,6 +49,33 @@ struct Open {
   uint64_t since = 0;  // line
 };
 
+template <typename T>
+void Raise(std::optional<T>& value, const std::optional<T>& other) {
+  if (other && (!value || *other > *value)) value = other;
+}
+
+uint64_t BytesOf(const std::optional<Spills>& spills) {
+  return spills ? spills->stores + spills->loads : 0;
+}
+
+void RaiseFrame(KernelResources& kernel, const std::optional<uint32_t>& frame,
+                const std::optional<Spills>& spills) {
+  Raise(kernel.stack_frame, frame);
+  if (!kernel.spills || BytesOf(spills) > BytesOf(kernel.spills)) kernel.spills = spills;
+}
+
+// The worse of two compilations of one kernel. Where the later one is not told, nothing is.
+void Worsen(LogKernel& kernel, const LogKernel& earlier) {
+  KernelResources& resources = kernel.resources;
+  if (kernel.mixed || !resources.registers) return;
+  Raise(resources.registers, earlier.resources.registers);
+  Raise(resources.barriers, earlier.resources.barriers);
+  Raise(resources.cumulative_stack, earlier.resources.cumulative_stack);
+  RaiseFrame(resources, earlier.resources.stack_frame, earlier.resources.spills);
+  if (earlier.shared_known)
+    resources.static_shared = std::max(resources.static_shared, earlier.resources.static_shared);
+}
+
 class LogReader {
  public:
   PtxasLog Read(std::string_view text) {
@@ -56,6 +83,7 @@ class LogReader {
       log_.lines = number;
       if (log_.kernels.size() < kMaxKernels) ReadLine(number, line);
     });
+    for (const auto& [kernel, earlier] : earlier_) Worsen(log_.kernels[kernel], earlier);
     return std::move(log_);
   }
 
@@ -114,10 +142,22 @@ class LogReader {
       return;
     }
     const size_t kernel = KernelNamed(*name, *arch, number);
+    StartAgain(kernel);
     log_.kernels[kernel].resources.is_entry = true;
     log_.kernels[kernel].mixed = false;
     Drop(kernel);
     open_.push_back({kernel, Awaited::kProperties, number});
+  }
+
+  // A kernel that has numbers is compiled once more.
+  void StartAgain(size_t index) {
+    LogKernel& kernel = log_.kernels[index];
+    if (!kernel.resources.registers) return;
+    earlier_.emplace_back(index, kernel);
+    KernelResources fresh;
+    fresh.name = kernel.resources.name;
+    kernel.resources = std::move(fresh);
+    kernel.shared_known = false;
   }
 
   void ReadProperties(uint64_t number, std::string_view line) {
@@ -187,8 +227,11 @@ class LogReader {
     const auto stores = NumberBefore(line, " bytes spill stores");
     const auto loads = NumberBefore(line, " bytes spill loads");
     if (frame && stores && loads && !kernel.mixed) {
-      kernel.resources.stack_frame = frame;
-      kernel.resources.spills = Spills{*stores, *loads, SpillBasis::kExact};
+      const Spills spills{*stores, *loads, SpillBasis::kExact};
+      // No architecture is named with a function: of several the worst.
+      if (kernel.resources.is_entry) kernel.resources.spills.reset();
+      if (kernel.resources.is_entry) kernel.resources.stack_frame.reset();
+      RaiseFrame(kernel.resources, frame, spills);
     }
     if (kernel.resources.is_entry) {
       open->awaited = Awaited::kUsed;
@@ -242,7 +285,8 @@ class LogReader {
   std::map<std::string, size_t, std::less<>> by_name_;
   std::vector<Open> open_;
   std::optional<size_t> linked_;
-  size_t frames_passed_ = 0;  // that could be of several kernels
+  std::vector<std::pair<size_t, LogKernel>> earlier_;  // compilations of kernels that came again
+  size_t frames_passed_ = 0;                           // that could be of several kernels
   size_t used_passed_ = 0;
 };
 

@@ -47,9 +47,10 @@ struct PtxasLog {
 /// True when some line is one of `ptxas -v` or `nvlink -v`, or a remark of theirs.
 bool LooksLikePtxasLog(std::string_view text);
 
-/// Reads the output of a build. Of a kernel that was compiled twice for one architecture the last
-/// numbers count. A whole line is the unit: compilations that run side by side write
-/// between each other's lines, and what could belong to two of them is given to none.
+/// Reads the output of a build. Of a kernel that was compiled twice for one architecture the worst
+/// numbers count: which of the two is in the program is not told. A whole line is the unit:
+/// compilations that run side by side write between each other's lines, and what could belong to
+/// two of them is given to none.
 PtxasLog ReadPtxasLog(std::string_view text);
 
 }  // namespace cuproof

@@ -62,6 +62,27 @@ TEST(PtxasLog, HasEveryNumberOfAKernel) {
   EXPECT_EQ(log.unmatched, 0u);
 }
 
+TEST(PtxasLog, OfTwoCompilationsTheWorseCounts) {
+  const auto compiled = [](int registers, int spilled) {
+    return "ptxas info    : Compiling entry function '_Z1kv' for 'sm_90'\n"
+           "ptxas info    : Function properties for _Z1kv\n    " +
+           std::to_string(spilled) + " bytes stack frame, " + std::to_string(spilled) +
+           " bytes spill stores, " + std::to_string(spilled) +
+           " bytes spill loads\nptxas info    : Used " + std::to_string(registers) + " registers\n";
+  };
+  for (const std::string& text :
+       {compiled(32, 848) + compiled(54, 0), compiled(54, 0) + compiled(32, 848)}) {
+    const PtxasLog log = ReadPtxasLog(text);
+    ASSERT_EQ(log.kernels.size(), 1u);
+    EXPECT_EQ(log.kernels[0].resources.registers, 54u);
+    EXPECT_EQ(log.kernels[0].resources.stack_frame, 848u);
+    EXPECT_EQ(log.kernels[0].resources.spills->loads, 848u);
+  }
+  const std::string again = compiled(54, 0);
+  const PtxasLog cut = ReadPtxasLog(compiled(32, 848) + again.substr(0, again.find("Used")));
+  EXPECT_FALSE(cut.kernels.at(0).resources.registers) << "the later one is not told";
+}
+
 TEST(PtxasLog, DeviceFunctionsHaveAStackAndNoRegisters) {
   const PtxasLog log =
       ReadPtxasLog(kB + "ptxas info    : Function properties for _Z3devfi\n" + kFrameA + kA);
