@@ -51,9 +51,13 @@ void AddSteps(const Advice& advice, uint32_t registers, std::vector<std::string>
 
 void AddMemory(const Advice& advice, const std::string& product, std::vector<std::string>& texts) {
   texts.push_back(
-      fmt::format("{} of shared memory left, {} by opt-in "
+      fmt::format("a block can take {} more of shared memory, {} by opt-in "
                   "(cudaFuncAttributeMaxDynamicSharedMemorySize)",
                   Count(advice.shared_default, "byte"), Count(advice.shared_optin, "byte")));
+  if (advice.shared_to_spare) {
+    texts.back() += fmt::format("; with more than {} a multiprocessor holds fewer blocks",
+                                Count(*advice.shared_to_spare, "byte"));
+  }
   if (advice.stack_of_sm == 0) return;
   std::string text = fmt::format("stack of the threads that a multiprocessor holds: {}",
                                  HumanBytes(advice.stack_of_sm));

@@ -33,6 +33,18 @@ std::optional<RegisterStep> Loss(const LaunchLimits& limits, const BlockUse& use
   return std::nullopt;
 }
 
+// The most that `blocks` of them still fit with, up to what a block can opt in to.
+uint64_t SharedToSpare(const LaunchLimits& limits, BlockUse use, uint32_t blocks) {
+  const uint64_t now = use.shared;
+  uint64_t fits = now;
+  uint64_t fails = std::max<uint64_t>(limits.shared_optin, now) + 1;
+  while (fits + 1 < fails) {
+    use.shared = fits + (fails - fits) / 2;
+    (OccupancyOf(limits, use).blocks >= blocks ? fits : fails) = use.shared;
+  }
+  return fits - now;
+}
+
 uint64_t Left(uint64_t all, uint64_t used) { return all > used ? all - used : 0; }
 
 }  // namespace
@@ -55,7 +67,10 @@ std::optional<Advice> AdviceFor(const KernelResources& kernel, uint32_t sm,
   const auto use = UseOf(kernel, now->block, question.dynamic_shared);
   if (now->block != 0) {
     advice.gain = Gain(*limits, *use, now->occupancy.blocks);
-    if (now->occupancy.blocks > 0) advice.loss = Loss(*limits, *use, now->occupancy.blocks);
+    if (now->occupancy.blocks > 0) {
+      advice.loss = Loss(*limits, *use, now->occupancy.blocks);
+      advice.shared_to_spare = SharedToSpare(*limits, *use, now->occupancy.blocks);
+    }
     advice.register_cap = RegisterCap(*limits, now->block);
   }
   advice.shared_default = Left(limits->shared_default, use->shared);

@@ -22,7 +22,9 @@ struct Advice {
   uint32_t register_cap = 0;         // the most registers that let a block of this size launch
   uint64_t shared_default = 0;       // bytes of dynamic shared memory left without opt-in
   uint64_t shared_optin = 0;         // and with it
-  uint64_t stack_of_sm = 0;          // bytes of local memory for the threads that one holds
+  // Bytes of dynamic shared memory more before fewer blocks fit; no value: none launches now.
+  std::optional<uint64_t> shared_to_spare;
+  uint64_t stack_of_sm = 0;  // bytes of local memory for the threads that one holds
 };
 
 /// Multiprocessors of a product of gpus.tsv; 0: the tables do not say.

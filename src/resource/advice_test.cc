@@ -45,5 +45,21 @@ TEST(Advice, SharedMemoryThatIsLeft) {
   EXPECT_EQ(advice->shared_optin, 232'448u - 60'000u);
 }
 
+TEST(Advice, SharedMemoryThatCostsNoBlock) {
+  KernelResources kernel;
+  kernel.registers = 80;
+  for (const uint32_t dynamic : {0U, 20'000U, 65'536U}) {
+    const LaunchQuestion question = {256, dynamic};
+    const auto advice = AdviceFor(kernel, 90, question);
+    ASSERT_TRUE(advice && advice->shared_to_spare);
+    const uint64_t spare = *advice->shared_to_spare;
+    const auto blocks = [&](uint64_t bytes) {
+      return AnswerLaunch(kernel, 90, {256, bytes})->occupancy.blocks;
+    };
+    EXPECT_EQ(blocks(dynamic + spare), advice->now.occupancy.blocks);
+    EXPECT_LT(blocks(dynamic + spare + 1), advice->now.occupancy.blocks);
+  }
+}
+
 }  // namespace
 }  // namespace cuproof
