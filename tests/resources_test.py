@@ -85,6 +85,7 @@ class Small(Folder):
         rows = list(csv.DictReader(io.StringIO(printed)))
         self.assertEqual([row["registers"] for row in rows], ["72", "32", "168"])
         self.assertEqual(rows[0]["demangled"], "void lib::scan<float>(float*, int)")
+        self.assertEqual({row["relocatable"] for row in rows}, {"false"})
 
     def test_a_table_for_people(self):
         text = run(self.cubin(*self.KERNELS)).stdout

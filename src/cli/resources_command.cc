@@ -243,6 +243,7 @@ int RunResources(const ResourcesArguments& arguments) {
   if (!findings) return Fail(findings.error());
   if (arguments.lint) {
     auto lints = PtxLints(TakeInventory(paths), arguments.output.Threads(), survey.problems);
+    DropArraysInRegisters(survey, lints);
     std::move(lints.begin(), lints.end(), std::back_inserter(*findings));
   }
   std::move(log_files.begin(), log_files.end(), std::back_inserter(survey.files));

@@ -178,8 +178,8 @@ class Surveyor {
     if (first == kernels.end()) return;
     const auto count = std::count_if(kernels.begin(), kernels.end(), damaged);
     AddProblem({ErrorCode::kBadSize,
-                fmt::format("{} ({}, sm_{}) lost code, or attributes that can be: expected those "
-                            "that a compiler writes; numbers with '?' are not known",
+                fmt::format("attributes of {} ({}, sm_{}) are damaged or without their code: the "
+                            "numbers that they hold are not known",
                             count == 1 ? "a kernel" : fmt::format("{} kernels", count), first->name,
                             image.arch.number),
                 "", image.offset},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -127,6 +128,23 @@ std::vector<Finding> PtxLints(const Inventory& inventory, unsigned threads,
            std::tie(a.severity, b.file, b.id, b.subject);
   });
   return findings;
+}
+
+void DropArraysInRegisters(const Survey& survey, std::vector<Finding>& findings) {
+  std::map<std::pair<std::string, std::string>, bool> in_registers;
+  for (const FileKernels& file : survey.files) {
+    for (const KernelRow& row : file.kernels) {
+      const bool none = !row.resources.recursion && !row.resources.indirect_calls &&
+                        StackBytes(row.resources) == 0;
+      const auto [found, added] = in_registers.try_emplace({file.path, *row.name}, none);
+      if (!added) found->second &= none;
+    }
+  }
+  std::erase_if(findings, [&](const Finding& finding) {
+    if (finding.id != "CP414") return false;
+    const auto found = in_registers.find({finding.file, finding.subject});
+    return found != in_registers.end() && found->second;
+  });
 }
 
 }  // namespace cuproof

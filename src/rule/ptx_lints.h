@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "container/unit.h"
+#include "resource/kernel_survey.h"
 #include "rule/report.h"
 
 namespace cuproof {
@@ -11,5 +12,9 @@ namespace cuproof {
 /// told once a file.
 std::vector<Finding> PtxLints(const Inventory& inventory, unsigned threads,
                               std::vector<Error>& problems);
+
+/// Takes out CP414 of kernels whose cubins, as far as they were read, have no stack: ptxas found
+/// registers for the array.
+void DropArraysInRegisters(const Survey& survey, std::vector<Finding>& findings);
 
 }  // namespace cuproof
