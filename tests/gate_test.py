@@ -242,6 +242,10 @@ def logs_are_filtered():
     assert kernels("--gpu", "H100") == [("_Z9propagatePf", "sm_90")]
     assert kernels("--gpu", "sm_86") == [("_Z5otherv", "sm_80")]
     assert kernels("--gpu", "B200") == []
+    text = folder.resources("a.log", "--gpu", "B200").stdout
+    assert "nothing for sm_100: the code inside is for sm_80, sm_90" in " ".join(text.split()), text
+    text = folder.resources("a.log", "--kernel", "none").stdout
+    assert "none of 2 kernels has such a name" in " ".join(text.split()), text
     kernel = json.loads(folder.resources("a.log", "--format", "json").stdout)["files"][0]["kernels"][0]
     for name in ("recursion", "indirect_calls", "parameter_bytes", "parameters"):
         assert kernel[name] is None, (name, kernel[name])

@@ -47,19 +47,26 @@ std::vector<uint32_t> GpusOf(const std::string& arch, const std::vector<Gpu>& gp
   return sms;
 }
 
-// What --kernel and --gpu leave of a log. A function has no architecture there.
-void KeepWanted(const SurveyOptions& survey, PtxasLog& log) {
+// What --kernel and --gpu leave of a log, and why there is nothing where they leave nothing. A
+// function has no architecture there.
+FileKernels KeepWanted(const SurveyOptions& survey, PtxasLog& log) {
+  FileKernels file;
+  for (const Gpu& gpu : survey.gpus) file.nothing_for.insert(gpu.sm);
   std::erase_if(log.kernels, [&](const LogKernel& kernel) {
-    const bool on_gpu =
-        survey.gpus.empty() || kernel.arch.empty() || !GpusOf(kernel.arch, survey.gpus).empty();
-    return !on_gpu || !survey.wanted(kernel.resources.name);
+    if (!kernel.arch.empty()) file.archs.insert(ArchOf(kernel.arch));
+    const std::vector<uint32_t> gpus = GpusOf(kernel.arch, survey.gpus);
+    for (const uint32_t sm : gpus) file.nothing_for.erase(sm);
+    if (!survey.gpus.empty() && !kernel.arch.empty() && gpus.empty()) return true;
+    if (survey.wanted(kernel.resources.name)) return false;
+    file.other_kernels += kernel.resources.is_entry ? 1 : 0;
+    return true;
   });
+  if (file.archs.empty()) file.nothing_for.clear();
+  return file;
 }
 
-FileKernels RowsOf(const PtxasLog& log, const std::string& path, const SurveyOptions& survey,
-                   KernelNames& names) {
-  FileKernels file;
-  file.path = path;
+void AddRows(const PtxasLog& log, const SurveyOptions& survey, KernelNames& names,
+             FileKernels& file) {
   for (const LogKernel& kernel : log.kernels) {
     if (!kernel.resources.is_entry && !survey.device_functions) continue;
     KernelRow row;
@@ -72,7 +79,6 @@ FileKernels RowsOf(const PtxasLog& log, const std::string& path, const SurveyOpt
     row.shared_known = kernel.shared_known;
     file.kernels.push_back(std::move(row));
   }
-  return file;
 }
 
 std::vector<std::string> ArchsOf(const std::vector<MeasuredKernel>& kernels,
@@ -89,7 +95,8 @@ std::vector<std::string> ArchsOf(const std::vector<MeasuredKernel>& kernels,
 void ReadLog(const std::string& path, std::string_view text, const SurveyOptions& survey,
              const GateOptions& options, KernelNames& names, GateLogs& logs) {
   PtxasLog log = ReadPtxasLog(text);
-  KeepWanted(survey, log);
+  FileKernels file = KeepWanted(survey, log);
+  file.path = path;
   std::vector<MeasuredKernel> kernels = KernelsOf(log, path);
   for (MeasuredKernel& kernel : kernels) Measure(kernel, options);
   const auto add = [&](std::vector<Finding> findings) {
@@ -98,7 +105,8 @@ void ReadLog(const std::string& path, std::string_view text, const SurveyOptions
   add(FindingsOfRemarks(log, path));
   add(FindingsOfFailures(ReadLaunchFailures(text), path, kernels, ArchsOf(kernels, survey.gpus),
                          options));
-  logs.files.push_back(RowsOf(log, path, survey, names));
+  AddRows(log, survey, names, file);
+  logs.files.push_back(std::move(file));
   std::move(kernels.begin(), kernels.end(), std::back_inserter(logs.kernels));
 }
 

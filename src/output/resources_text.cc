@@ -201,7 +201,7 @@ std::string WhyNone(const FileKernels& file) {
   if (!file.nothing_for.empty()) {
     return fmt::format("{}: {}", NothingFor(file.nothing_for),
                        file.archs.empty() ? "no cubins are inside, and no PTX that it takes"
-                                          : "the cubins inside are for " + ArchsText(file.archs));
+                                          : "the code inside is for " + ArchsText(file.archs));
   }
   if (file.other_kernels > 0) {
     return fmt::format("none of {} has such a name: a pattern must fit all of it, as '*name*'",

@@ -88,7 +88,7 @@ TEST(ResourcesText, WhyThereAreNoKernels) {
   EXPECT_THAT(Text(survey, 200), HasSubstr("none of 8 kernels has such a name"));
   file.nothing_for = {80};
   EXPECT_THAT(Text(survey, 200),
-              HasSubstr("nothing for sm_80: the cubins inside are for sm_75, sm_90a"));
+              HasSubstr("nothing for sm_80: the code inside is for sm_75, sm_90a"));
   file.ptx_modules = 1;
   EXPECT_THAT(Text(survey, 200), HasSubstr("only PTX for this GPU, in 1 module"));
 }
