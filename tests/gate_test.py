@@ -189,6 +189,7 @@ def nothing_passes_unchecked():
             run = folder.resources(path, *gate)
             assert run.returncode == 2 and run.stderr, (path, gate, run)
             assert (folder.path / "b.json").read_bytes() == good, (path, gate)
+    assert "no file with device code" in folder.resources("empty").stdout
     run = folder.resources("a.log", "absent", "--write-baseline", "b.json")
     assert run.returncode == 2 and "b.json: not written" in run.stderr, run
     assert (folder.path / "b.json").read_bytes() == good

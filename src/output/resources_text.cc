@@ -360,6 +360,8 @@ class Writer {
 
 std::string ResourcesText(const Survey& survey, const ResourcesTextOptions& options,
                           const Style& style) {
+  if (survey.files.empty() && survey.problems.empty())
+    return "no kernels: no file with device code was found\n";
   return Writer(options, style).Write(survey);
 }
 
