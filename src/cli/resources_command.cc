@@ -250,8 +250,10 @@ int RunResources(const ResourcesArguments& arguments) {
   std::string text =
       FindingsOutput(arguments.output.format, "resources", *findings, survey.problems);
   if (text.empty()) text = Rendered(arguments, question, options.gpus, *findings, survey);
-  if (arguments.output.format == "text")
+  if (arguments.output.format == "text") {
+    if (!findings->empty() && !text.empty() && !text.ends_with("\n\n")) text += "\n";
     text += GateText(*findings, arguments.output.StyleFor(STDOUT_FILENO));
+  }
   if (arguments.output.format == "csv")  // a table has no place for them
     PrintNotice(GateText(*findings, arguments.output.StyleFor(STDERR_FILENO)));
   if (const auto written = WriteOutput(arguments.output.file, text); !written)

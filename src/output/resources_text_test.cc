@@ -106,6 +106,13 @@ TEST(KernelName, LosesNamespacesBeforeItIsCut) {
   EXPECT_EQ(ShortKernelName("k\x1b[31m", 30), "k\\x1b[31m");
 }
 
+TEST(KernelName, KeepsItsEndWhereInstancesDiffer) {
+  const std::string start = "_Z4gemmILi16ELi16ELi16ELi16ELi";
+  const std::string a = ShortKernelName(start + "64EEvv", 20);
+  EXPECT_EQ(a, "gemm<16, 16...6, 64>");
+  EXPECT_NE(a, ShortKernelName(start + "32EEvv", 20));
+}
+
 TEST(CurveText, MarksWhereTheKernelIs) {
   const auto curves = CurvesOf(Kernel(), 90, {256, 0});
   ASSERT_TRUE(curves);
