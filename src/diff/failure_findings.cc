@@ -11,6 +11,7 @@ namespace cuproof {
 namespace {
 
 constexpr size_t kKernelsShown = 10;
+constexpr uint32_t kMostRegisters = 255;  // of a thread
 
 // Kernels of the log that no block of so many threads can be launched of.
 void AddSuspects(const std::vector<MeasuredKernel>& kernels, uint32_t threads, Finding& finding) {
@@ -38,6 +39,17 @@ void AddCaps(const std::vector<std::string>& archs, uint32_t threads, Finding& f
     if (least == 0 || cap < least) least = cap;
   }
   if (least == 0) return;
+  if (least >= kMostRegisters) {
+    finding.message = fmt::format(
+        "a launch failed for what its block takes, but {} threads launch with any number of "
+        "registers",
+        threads);
+    finding.fix = fmt::format(
+        "name the block of that launch with --block: one of {} fails only where "
+        "__launch_bounds__ says fewer",
+        threads);
+    return;
+  }
   finding.fix = fmt::format(
       "__launch_bounds__({}) for the kernel, or -maxrregcount={} for the file", threads, least);
 }

@@ -294,5 +294,18 @@ TEST(LogFindings, SayWhatPtxasLost) {
   EXPECT_EQ(findings[0].evidence.size(), 2u);
 }
 
+TEST(Failure, OfABlockThatEveryNumberOfRegistersFitsTheRegistersAreNotTheCause) {
+  LaunchFailure failure;
+  failure.line = 3;
+  GateOptions options;
+  options.block = 33;
+  const auto few = FindingsOfFailures({failure}, "run.log", {}, {"sm_90"}, options);
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_THAT(few[0].fix, HasSubstr("name the block of that launch"));
+  options.block = 257;
+  const auto many = FindingsOfFailures({failure}, "run.log", {}, {"sm_90"}, options);
+  EXPECT_THAT(many[0].fix, HasSubstr("-maxrregcount="));
+}
+
 }  // namespace
 }  // namespace cuproof
