@@ -65,7 +65,9 @@ std::set<std::string> NamesOf(const std::map<Key, const KernelRow*>& rows) {
 }
 
 std::string LayoutText(const KernelResources& kernel) {
-  return fmt::format("{} parameters in {} bytes", kernel.parameters.size(), kernel.parameter_bytes);
+  const size_t count = kernel.parameters.size();
+  return fmt::format("{} {} in {} bytes", count, count == 1 ? "parameter" : "parameters",
+                     kernel.parameter_bytes);
 }
 
 std::vector<std::string> LayoutChanges(const KernelResources& was, const KernelResources& is) {

@@ -70,6 +70,7 @@ Span NumberOrNone(std::optional<uint32_t> value) {
 }
 
 std::string BlockText(const LaunchAnswer& answer, Marks& marks) {
+  if (answer.block == 0) return "-";
   switch (answer.basis) {
     case BlockBasis::kRequired:
       marks.required = true;
@@ -236,7 +237,7 @@ std::string Summary(const FileKernels& file, const std::vector<KernelLine>& line
   std::string text =
       fmt::format("{} for {}", Count(names.size(), "kernel"), Count(archs.size(), "architecture"));
   if (lines.empty()) return WhyNone(file);
-  text += fmt::format("; up to {} registers", most);
+  if (most > 0) text += fmt::format("; up to {} registers", most);
   if (spilling) text += fmt::format("; {} spill", Thousands(spilling));
   if (low)
     text += fmt::format("; {} under {:.0f} % occupancy", Thousands(low), kLowOccupancy * 100);

@@ -106,6 +106,14 @@ TEST(KernelName, LosesNamespacesBeforeItIsCut) {
   EXPECT_EQ(ShortKernelName("k\x1b[31m", 30), "k\\x1b[31m");
 }
 
+TEST(ResourcesText, WhatIsNotKnownIsNoZero) {
+  KernelResources kernel = Kernel();
+  kernel.registers.reset();
+  EXPECT_THAT(Text(OneKernel(kernel), 120), Not(HasSubstr("up to 0")));
+  kernel = Kernel();
+  EXPECT_THAT(Text(OneKernel(kernel), 120, {0, uint64_t{1} << 20}), Not(HasSubstr("0*")));
+}
+
 TEST(KernelName, KeepsItsEndWhereInstancesDiffer) {
   const std::string start = "_Z4gemmILi16ELi16ELi16ELi16ELi";
   const std::string a = ShortKernelName(start + "64EEvv", 20);
