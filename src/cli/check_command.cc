@@ -10,6 +10,7 @@
 #include "cli/findings_output.h"
 #include "cli/run.h"
 #include "cli/shared_options.h"
+#include "container/walk.h"
 #include "link/environment.h"
 #include "output/check_json.h"
 #include "output/check_text.h"
@@ -59,6 +60,14 @@ int RunCheck(CheckArguments& arguments) {
            "no PATH given and no virtual environment is active: name a file, a wheel, a folder, "
            "an environment or pid:N",
            "", std::nullopt});
+      return kExitCannot;
+    }
+    if (RealPath(environment).empty()) {
+      PrintError(
+          {ErrorCode::kNotFound,
+           "no PATH given, and the active environment (VIRTUAL_ENV, else CONDA_PREFIX) is not "
+           "there",
+           environment, std::nullopt});
       return kExitCannot;
     }
     PrintNotice(fmt::format("no PATH given: checking the active environment {}\n",

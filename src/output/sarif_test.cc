@@ -24,14 +24,14 @@ Finding Make(const char* id, Severity severity, std::string file) {
 }
 
 Json Parsed(const std::vector<Finding>& findings, const std::vector<Error>& problems = {}) {
-  const std::string text = SarifText(findings, problems, {"check", "0.1.0", "/work/tree"});
+  const std::string text = SarifText(findings, problems, {"check", "0.1.0", "/srv/tree"});
   const Json json = Json::parse(text, nullptr, false);
   EXPECT_FALSE(json.is_discarded());
   return json;
 }
 
 TEST(Sarif, HasRulesResultsAndFingerprints) {
-  Finding source = Make("CP701", Severity::kError, "/work/tree/a b/setup.py");
+  Finding source = Make("CP701", Severity::kError, "/srv/tree/a b/setup.py");
   source.subject = "line 12";
   const Json run = Parsed({Make("CP101", Severity::kNote, "x.so"), source}).at("runs").at(0);
   const Json& results = run.at("results");
@@ -50,7 +50,7 @@ TEST(Sarif, HasRulesResultsAndFingerprints) {
 
 TEST(Sarif, StandsAtTheSourceLineWhereItIsKnown) {
   Finding finding = Make("CP403", Severity::kError, "libx.so");
-  finding.source_file = "/work/tree/src/k.cu";
+  finding.source_file = "/srv/tree/src/k.cu";
   finding.source_line = 7;
   const Json result = Parsed({finding}).at("runs").at(0).at("results").at(0);
   const Json& place = result.at("locations")[0].at("physicalLocation");
