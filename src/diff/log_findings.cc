@@ -54,14 +54,19 @@ const Form* FormOf(LogRemarkKind kind) {
   return nullptr;
 }
 
+Finding LogFinding(Severity severity, const std::string& file) {
+  Finding finding;
+  finding.id = "CP407";
+  finding.severity = severity;
+  finding.file = file;
+  return finding;
+}
+
 std::optional<Finding> MixedFinding(const PtxasLog& log, const std::string& file) {
   const auto mixed = std::count_if(log.kernels.begin(), log.kernels.end(),
                                    [](const LogKernel& kernel) { return kernel.mixed; });
   if (mixed == 0) return std::nullopt;
-  Finding finding;
-  finding.id = "CP407";
-  finding.severity = Severity::kNote;
-  finding.file = file;
+  Finding finding = LogFinding(Severity::kNote, file);
   finding.message = fmt::format(
       "the numbers of {} of {} kernels are not told: compilations that ran side by side wrote "
       "between each other's lines",
@@ -80,10 +85,7 @@ std::optional<Finding> CutFinding(const PtxasLog& log, const std::string& file) 
         return kernel.resources.is_entry && !kernel.mixed && !kernel.resources.registers;
       });
   if (cut == 0) return std::nullopt;
-  Finding finding;
-  finding.id = "CP407";
-  finding.severity = Severity::kWarning;
-  finding.file = file;
+  Finding finding = LogFinding(Severity::kWarning, file);
   finding.message = fmt::format(
       "the numbers of {} of {} kernels are not in the log: it was cut short, or they "
       "did not compile",
@@ -124,10 +126,7 @@ std::vector<Finding> FindingsOfRemarks(const PtxasLog& log, const std::string& f
       findings[at->second].evidence.push_back(fmt::format("line {}: again", remark.line));
       continue;
     }
-    Finding finding;
-    finding.id = "CP407";
-    finding.severity = form->severity;
-    finding.file = file;
+    Finding finding = LogFinding(form->severity, file);
     finding.subject = remark.function.empty() ? fmt::format("line {}", remark.line)
                                               : DemangledOrSame(remark.function);
     finding.message = form->message;

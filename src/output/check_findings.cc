@@ -19,18 +19,6 @@ constexpr size_t kEvidenceShown = 5;
 constexpr size_t kGroupsOfAnId = 12;  // of errors and warnings
 constexpr size_t kNotesOfAnId = 3;
 
-Tone SeverityTone(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return Tone::kBoldRed;
-    case Severity::kWarning:
-      return Tone::kBoldYellow;
-    case Severity::kNote:
-      break;
-  }
-  return Tone::kBoldCyan;
-}
-
 // Short names for the paths that findings give.
 class Names {
  public:
@@ -156,7 +144,7 @@ void AppendLabelled(const Style& style, std::string_view name, std::string_view 
 void AppendTitle(const FindingGroup& group, const std::vector<const Finding*>& places,
                  const Names& names, const Style& style, std::string& out) {
   const Finding& finding = *group.findings.front();
-  const Tone tone = SeverityTone(finding.severity);
+  const Tone tone = SeverityTone(finding.severity, Tone::kBoldCyan);
   const Span label{
       fmt::format("{}[{}] ", SeverityName(finding.severity), EscapeTerminal(finding.id)), tone};
   const std::string name = places.size() > 1 ? CountPlaces(places) : NameAndSubject(finding, names);
@@ -195,7 +183,7 @@ void AppendHidden(const std::map<std::string_view, size_t>& hidden, Severity sev
   for (const auto& [id, count] : hidden) {
     const std::string text = fmt::format("and {} more: --verbose shows all", Thousands(count));
     const Span label{fmt::format("{}[{}] ", SeverityName(severity), EscapeTerminal(id)),
-                     SeverityTone(severity)};
+                     SeverityTone(severity, Tone::kBoldCyan)};
     AppendParagraph(style, {0, 2, label, {{text, Tone::kDim}}}, out);
   }
 }

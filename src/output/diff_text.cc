@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "output/escape.h"
+#include "output/finding_groups.h"
 #include "output/kernel_name.h"
 #include "output/layout.h"
 #include "output/number.h"
@@ -16,18 +17,6 @@ constexpr size_t kChangesShown = 10;  // of a kind
 constexpr size_t kFilesShown = 3;
 constexpr size_t kNameWidth = 100;
 constexpr size_t kKernelWidth = 44;
-
-Tone ToneOf(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return Tone::kBoldRed;
-    case Severity::kWarning:
-      return Tone::kBoldYellow;
-    case Severity::kNote:
-      break;
-  }
-  return Tone::kBold;
-}
 
 std::string Arrow(const Change& change) {
   if (change.was.empty()) return change.is;
@@ -113,7 +102,7 @@ void AppendKind(const std::vector<Change>& changes, size_t first, size_t end,
   const Change& head = changes[first];
   std::string title = ChangeKindTitle(head.kind);
   if (IsNumberOfKernel(head)) title += MoreAndFewer(changes, first, end);
-  AppendParagraph(style, {0, 2, {}, {{title, ToneOf(head.severity)}}}, out);
+  AppendParagraph(style, {0, 2, {}, {{title, SeverityTone(head.severity, Tone::kBold)}}}, out);
   if (IsNumberOfKernel(head)) {
     AppendNumbers(changes, first, end, comparison, style, out);
     out += '\n';

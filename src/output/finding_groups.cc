@@ -23,4 +23,16 @@ std::vector<FindingGroup> GroupFindings(const std::vector<Finding>& findings) {
   return groups;
 }
 
+Tone SeverityTone(Severity severity, Tone note) {
+  switch (severity) {
+    case Severity::kError:
+      return Tone::kBoldRed;
+    case Severity::kWarning:
+      return Tone::kBoldYellow;
+    case Severity::kNote:
+      break;
+  }
+  return note;
+}
+
 }  // namespace cuproof

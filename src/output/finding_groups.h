@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "output/style.h"
 #include "rule/report.h"
 
 namespace cuproof {
@@ -13,5 +14,8 @@ struct FindingGroup {
 
 /// Groups by id, severity, message and fix, in the order of first appearance, errors first.
 std::vector<FindingGroup> GroupFindings(const std::vector<Finding>& findings);
+
+/// How the name of a severity looks; `note` is the caller's.
+Tone SeverityTone(Severity severity, Tone note);
 
 }  // namespace cuproof
